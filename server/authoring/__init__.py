@@ -1,4 +1,5 @@
-"""First drafts of libraries, written from descriptions of APIs.
+"""New projects, and first drafts of libraries, written from descriptions of APIs.
 
-`document` reads a description, `operations` what it can do, `drafts` writes the library.
+`document` reads a description, `operations` what it can do, `subjects` what that is about in words,
+`examples` how people ask for it, and `drafts` writes the library.
 """

@@ -1,27 +1,26 @@
 """An API description as the plain data of a domain, its templates and its questions."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import yaml
 
-from server.authoring import examples
-from server.authoring.document import ApiDocument, items, mapping
+from server.authoring.authentication import Authentication
+from server.authoring.clauses import is_span, spellings_of
+from server.authoring.document import ApiDocument
+from server.authoring.examples import answer_of, counter_examples_of, examples_of, questions_of
 from server.authoring.naming import first_sentence, short_name, words
 from server.authoring.operations import ApiOperation, read_operations
+from server.authoring.patterns import patterns_of
+from server.authoring.phrases import phrases
 from server.authoring.schema import ApiParameter
+from server.authoring.subjects import Nouns, Subject, description_of, subject_of
+from server.authoring.values import is_usable, later, value_of
 
 Data = dict[str, Any]
-
-_OFF_TOPIC: Final = (
-    "What is the meaning of life?",
-    "Tell me a joke about penguins",
-    "Who won the chess championship in 1972?",
-    "Sing me a song",
-    "Translate good morning into French",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +40,7 @@ def draft_library(document: ApiDocument) -> Draft:
     notes = list(operations.notes)
     base_url = document.base_url
     name = short_name(document.title, urlsplit(base_url).netloc)
-    authentication, note = _authentication(document, name.upper())
-    if note:
-        notes.append(note)
+    authentication = Authentication.of(document, name.upper())
     url_variable = f"{name.upper()}_API_URL"
     if not base_url:
         notes.append(f"the document names no server: set {url_variable}")
@@ -52,58 +49,112 @@ def draft_library(document: ApiDocument) -> Draft:
         "description": _escape(first_sentence(document.description) or document.title),
         "api_config": {"base_url": f"${{{url_variable}:-{base_url or 'http://localhost'}}}"},
     }
-    if authentication:
-        domain["authentication"] = authentication
-    phrases = _phrases(operations.found)
-    templates = [_template(o, phrases[o.id]) for o in operations.found]
+    if authentication.common:
+        domain["authentication"] = authentication.common
+    found = _with_shared_values(operations.found)
+    nouns = Nouns.of(found)
+    subjects = {o.id: subject_of(o, nouns) for o in found}
+    written = _examples(subjects)
+    templates = [_escape(_template(o, subjects[o.id], written[o.id])) for o in found]
+    for operation, template in zip(found, templates, strict=True):
+        counters = counter_examples_of(subjects[operation.id], subjects.values())
+        if counters:
+            template["counter_examples"] = _escape(counters)
+        own = authentication.own(operation)
+        if own is not None:
+            template["authentication"] = own
+    questions = _questions(found, subjects, written)
     return Draft(
         name=name,
         domain=domain,
-        templates=_escape({"templates": templates}),
-        questions=_escape({"questions": _questions(operations.found, phrases)}),
-        notes=tuple(notes),
+        templates={"templates": templates},
+        questions=_escape({"questions": questions}),
+        notes=(*notes, *authentication.notes),
         base_url=base_url,
     )
 
 
-def _phrases(operations: list[ApiOperation]) -> dict[str, str]:
-    phrases: dict[str, str] = {}
+def _with_shared_values(operations: list[ApiOperation]) -> list[ApiOperation]:
+    """The operations, their parameters with what others of the same name have for examples."""
+    values: dict[tuple[str, str], list[str]] = {}
     for operation in operations:
-        phrase = examples.phrase_of(operation)
-        if phrase.lower() in {taken.lower() for taken in phrases.values()}:
-            phrase = f"{phrase} ({words(operation.id)})"
-        phrases[operation.id] = phrase
-    return phrases
+        for p in operation.parameters:
+            if isinstance(p.example, str) and is_usable(p.example, p):
+                values.setdefault((p.name, p.type), []).append(p.example)
+    return [
+        replace(
+            operation,
+            parameters=tuple(
+                replace(p, others=tuple(dict.fromkeys(values.get((p.name, p.type), ()))))
+                for p in operation.parameters
+            ),
+        )
+        for operation in operations
+    ]
 
 
-def _template(operation: ApiOperation, phrase: str) -> Data:
+def _examples(subjects: Mapping[str, Subject]) -> dict[str, list[str]]:
+    """The examples of each operation; what would ask for two of them is an example of neither."""
+    asked = {name: [e.ask for e in examples_of(subject)] for name, subject in subjects.items()}
+    counts = Counter(ask.lower() for asks in asked.values() for ask in set(asks))
+    written: dict[str, list[str]] = {}
+    for name, asks in asked.items():
+        alone = [ask for ask in asks if counts[ask.lower()] == 1]
+        written[name] = alone or [f"{asks[0]} ({words(name)})"]
+    return written
+
+
+def _template(operation: ApiOperation, subject: Subject, asked: list[str]) -> Data:
     parameters = operation.parameters
     # The summary says what it does; the description often only adds to it.
-    description = operation.summary or operation.description or words(operation.id)
+    description = operation.summary or operation.description or description_of(subject)
     template: Data = {
         "id": operation.id,
         "description": description,
         "tool_type": "query",
-        "nl_examples": [question.ask for question in examples.examples_of(operation, phrase)],
-        "parameters": [_parameter(parameter) for parameter in parameters],
+        "nl_examples": asked,
+        "parameters": [_parameter(parameter, subject) for parameter in parameters],
         "method": operation.method,
         "endpoint": operation.path,
         "query_params": {p.wire: _placeholder(p) for p in parameters if p.place == "query"},
         "headers": {p.wire: _placeholder(p) for p in parameters if p.place == "header"},
     }
-    fields = {p.wire: _placeholder(p) for p in parameters if p.place in ("body", "form")}
+    fields = _body(p for p in parameters if p.place in ("body", "form"))
     template["form" if operation.body == "form" else "body"] = (
         "{{ body }}" if fields and operation.whole_body else fields
     )
     shape = operation.response
     reading = {"items": shape.items, "fields": shape.fields, "total": shape.total}
     template["response_mapping"] = {name: part for name, part in reading.items() if part}
+    answer = answer_of(subject)
+    if answer and operation.method != "GET" and not shape.fields:
+        template["response_template"] = answer
     template["effect"] = "read" if operation.method == "GET" else "write"
     template["tags"] = list(operation.tags)
     return {name: part for name, part in template.items() if part}
 
 
-def _parameter(parameter: ApiParameter) -> Data:
+def _body(parameters: Iterable[ApiParameter]) -> Data:
+    """The fields of a body, those of objects in it where they belong."""
+    body: Data = {}
+    for parameter in parameters:
+        place = body
+        for name in parameter.within:
+            place = place.setdefault(name, {})
+        place[parameter.wire] = _placeholder(parameter)
+    return body
+
+
+def example_of(parameter: ApiParameter, subject: Subject) -> Any:
+    """The value of a parameter in the first examples; the end of a time is not its beginning."""
+    own = next((p for p in subject.parameters if p.name == parameter.name), parameter)
+    value = value_of(own)
+    if any(is_span(start, parameter) for start in subject.parameters):
+        return f"{later(value, 0)}{value[10:]}"
+    return value
+
+
+def _parameter(parameter: ApiParameter, subject: Subject) -> Data:
     data: Data = {
         "name": parameter.name,
         "type": parameter.type,
@@ -111,13 +162,15 @@ def _parameter(parameter: ApiParameter) -> Data:
         "required": parameter.required,
         "default": parameter.default,
         "enum": list(parameter.enum) or None,
+        "synonyms": spellings_of(parameter) or None,
         "ge": parameter.minimum,
         "le": parameter.maximum,
         "min_length": parameter.min_length,
         "max_length": parameter.max_length,
+        "pattern": parameter.pattern or None,
         "items": {"type": parameter.item_type} if parameter.item_type else None,
-        "example": examples.example_value(parameter),
-        "extraction_patterns": examples.patterns_of(parameter) or None,
+        "example": example_of(parameter, subject),
+        "extraction_patterns": patterns_of(parameter, subject) or None,
     }
     return {name: value for name, value in data.items() if value is not None}
 
@@ -127,37 +180,21 @@ def _placeholder(parameter: ApiParameter) -> str:
     return f"{{{{ {parameter.name}{joined} }}}}"
 
 
-def _questions(operations: list[ApiOperation], phrases: Mapping[str, str]) -> list[Data]:
+def _questions(
+    operations: list[ApiOperation],
+    subjects: Mapping[str, Subject],
+    written: Mapping[str, list[str]],
+) -> list[Data]:
+    taken = {ask.lower() for asks in written.values() for ask in asks}
+    asked = {name: questions_of(subject) for name, subject in subjects.items()}
+    counts = Counter(q.ask.lower() for questions in asked.values() for q in questions)
     questions: list[Data] = []
     for operation in operations:
-        question = examples.question_of(operation, phrases[operation.id])
-        arguments = {"arguments": question.arguments} if question.arguments else {}
-        questions.append({"ask": question.ask, "template": operation.id, **arguments})
-    return questions + [{"ask": ask, "template": None} for ask in _OFF_TOPIC]
-
-
-def _authentication(document: ApiDocument, prefix: str) -> tuple[Data, str]:
-    schemes = mapping(mapping(document.data.get("components")).get("securitySchemes"))
-    schemes = schemes or mapping(document.data.get("securityDefinitions"))
-    wanted = [name for entry in items(document.data.get("security")) for name in mapping(entry)]
-    for name in [*wanted, *schemes]:
-        scheme = document.resolve(schemes.get(name))
-        kind, place = scheme.get("type"), scheme.get("in")
-        http = str(scheme.get("scheme", "")).lower()
-        if kind == "apiKey" and place in ("header", "query"):
-            key = f"${{{prefix}_API_KEY:-}}"
-            return {"type": "api_key", "name": scheme.get("name"), "in": place, "key": key}, ""
-        if kind == "basic" or (kind == "http" and http == "basic"):
-            user = f"${{{prefix}_API_USER:-}}"
-            password = f"${{{prefix}_API_PASSWORD:-}}"
-            return {"type": "basic", "username": user, "password": password}, ""
-        if kind in ("oauth2", "openIdConnect") or (kind == "http" and http == "bearer"):
-            token = f"{prefix}_API_TOKEN"
-            note = "" if kind == "http" else f"put an access token into {token}; none is fetched"
-            return {"type": "bearer", "token": f"${{{token}:-}}"}, note
-    if schemes:
-        return {}, f"authentication {', '.join(map(str, schemes))} is left out: it is not supported"
-    return {}, ""
+        fresh = [q for q in asked[operation.id] if q.ask.lower() not in taken]
+        for question in [q for q in fresh if counts[q.ask.lower()] == 1]:
+            arguments = {"arguments": dict(question.arguments)} if question.arguments else {}
+            questions.append({"ask": question.ask, "template": operation.id, **arguments})
+    return questions + [{"ask": ask, "template": None} for ask in phrases().off_topic]
 
 
 def _escape(value: Any) -> Any:

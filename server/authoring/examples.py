@@ -1,151 +1,354 @@
-"""Example questions for an operation: a start for the author, who knows better ones."""
+"""Questions and orders that ask for what an operation does, as people would put them."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise, zip_longest
+from typing import Final
 
-from server.authoring.naming import words
-from server.authoring.operations import ApiOperation
+from server.authoring.clauses import (
+    Clause,
+    is_quality,
+    join_clauses,
+    label_of,
+    span_of,
+)
+from server.authoring.phrases import (
+    PartWords,
+    is_plural,
+    participle,
+    phrases,
+    plural,
+    singular,
+    with_article,
+)
 from server.authoring.schema import ApiParameter
-from server.library.parameter_types import PARAMETER_TYPES
+from server.authoring.sentences import ExampleQuestion, Sentences
+from server.authoring.subjects import Subject, is_verb
+from server.authoring.values import spoken
 
-_WORDS: Final = ("alpha", "bravo", "delta", "hotel", "kilo", "oscar", "sierra")
-_OPENINGS: Final = ("", "Please ", "Can you ", "I want to ")
-_QUESTION_OPENING: Final = "I would like to "
-_VERBS: Final[Mapping[str, str]] = {
-    "GET": "get",
-    "POST": "create",
-    "PUT": "replace",
-    "PATCH": "update",
-    "DELETE": "delete",
-}
-_MAX_EXAMPLE_CHARS: Final = 40
-_VALUE: Final = r"""["'“‘]?([^\s"'“”‘’,;]+)"""
-_NO_VALUES: Final = "with|and|or|for|of|in|by|to|from|the|a|an|is|are|on|at"
+MAX_EXAMPLES: Final = 12
+_QUESTIONS_FROM: Final = 100
+"""Turns of the values that questions have, and no example."""
+_ENOUGH_FILTERED: Final = 5
+"""Examples of a list with one filter; where there are fewer filters, each is shown again."""
+_MOST_ROUNDS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleQuestion:
-    """A question and the arguments that it gives."""
-
-    ask: str
-    arguments: dict[str, Any]
+def examples_of(subject: Subject) -> tuple[ExampleQuestion, ...]:
+    """Return up to twelve ways to ask, with different values."""
+    return tuple(_different(_Writer(subject, 0).write()))[:MAX_EXAMPLES]
 
 
-def phrase_of(operation: ApiOperation) -> str:
-    """Return what the operation does, as something to be asked for: `list all pets`."""
-    text = operation.summary or words(operation.id)
-    first, *rest = text.split(" ")
-    lowered = first if first.isupper() and len(first) > 1 else first.lower()
-    phrase = " ".join([lowered, *rest]).rstrip(".?!")
-    if rest or phrase in _VERBS.values():
-        return phrase
-    return f"{_VERBS[operation.method]} {phrase}"
+def questions_of(subject: Subject) -> tuple[ExampleQuestion, ...]:
+    """Return ways to ask that are none of the examples, with other values."""
+    return tuple(_different(_Writer(subject, _QUESTIONS_FROM).question()))
 
 
-def examples_of(operation: ApiOperation, phrase: str) -> tuple[ExampleQuestion, ...]:
-    """Return four questions with the required arguments, and one more with an optional one."""
-    required = [p for p in operation.parameters if p.required]
-    optional = [p for p in operation.parameters if not p.required and p.default is None]
-    questions = [_question(f"{opening}{phrase}", required, 0) for opening in _OPENINGS]
-    if optional:
-        questions.append(_question(phrase, [*required, optional[0]], 1))
-    return tuple(questions)
+def counter_examples_of(subject: Subject, others: Iterable[Subject]) -> tuple[str, ...]:
+    """Return what looks like this operation and is none that the document has."""
+    rest = [each for each in others if each is not subject]
+    about = {each.noun for each in rest if each.kind not in ("list", "get", "part", "about")}
+    if subject.kind in ("act", "delete") and subject.owner:
+        opposite = f"un{subject.verb}"
+        known = is_verb(opposite) and opposite not in {each.verb for each in rest}
+        frames = phrases().frames["undoing"] if known else ()
+    elif subject.kind in ("part", "list") and subject.owner:
+        thing = singular(subject.part or subject.noun)
+        frames = () if thing in about else phrases().frames["changing"]
+    else:
+        frames = ()
+    return tuple(each.ask for each in _Writer(subject, 0).counter(frames))
 
 
-def question_of(operation: ApiOperation, phrase: str) -> ExampleQuestion:
-    """Return a question that is none of the examples, for the library's tests."""
-    required = [p for p in operation.parameters if p.required]
-    question = _question(f"{_QUESTION_OPENING}{phrase}", required, 1)
-    defaults = {p.name: p.default for p in operation.parameters if p.default is not None}
-    return ExampleQuestion(question.ask, defaults | question.arguments)
+def answer_of(subject: Subject) -> str:
+    """What to answer where the service says nothing; empty where a result says it better."""
+    if not subject.owner or len(subject.references) != 1:
+        return ""
+    it = f"{subject.noun} {{{{ {subject.owner} }}}}"
+    it = it[:1].upper() + it[1:]
+    if subject.kind in ("act", "delete") and subject.do.startswith(f"{subject.verb} {{"):
+        return f"{it} was {participle(subject.verb)}."
+    changed = [p for p in subject.parameters if p.required and p.name != subject.owner]
+    if subject.kind == "set" and len(changed) == 1:
+        return f"{it} is {{{{ {changed[0].name} }}}} now."
+    return ""
 
 
-def example_value(parameter: ApiParameter, variant: int = 0) -> Any:
-    given = parameter.example
-    is_text = PARAMETER_TYPES[parameter.type].json_type == "string"
-    if _usable(given, parameter) and (variant == 0 or not is_text):
-        return given
-    if parameter.enum:
-        return parameter.enum[variant % len(parameter.enum)]
-    match parameter.type:
-        case "integer" | "number":
-            low = parameter.minimum if parameter.minimum is not None else 7 + variant
-            high = parameter.maximum if parameter.maximum is not None else low
-            number = max(low, min(7 + variant, high))
-            return int(number) if number == int(number) else number
-        case "boolean":
-            return variant % 2 == 0
-        case "array":
-            return [1, 2] if parameter.item_type in ("integer", "number") else ["red", "blue"]
-        case "object":
-            return {"name": "value"}
-    choices = PARAMETER_TYPES[parameter.type].examples or _WORDS
-    text = choices[variant % len(choices)]
-    text = text * (1 + (parameter.min_length or 0) // len(text)) if parameter.min_length else text
-    return text[: parameter.max_length] if parameter.max_length else text
+def _different(asked: Iterator[ExampleQuestion]) -> Iterator[ExampleQuestion]:
+    seen: set[str] = set()
+    for each in asked:
+        if each.ask.lower() not in seen:
+            seen.add(each.ask.lower())
+            yield each
 
 
-def patterns_of(parameter: ApiParameter) -> list[str]:
-    """Return patterns of a parameter given by its name: `status open`, `with pet id 7`."""
-    label = r"[\s_-]*".join(words(parameter.name).split())
-    before = rf"\b{label}\s*(?:is|of|=|:)?\s*"
-    match parameter.type:
-        case "integer" if not parameter.enum:
-            return [before + r"(-?\d+)\b"]
-        case "number" if not parameter.enum:
-            return [before + r"(-?\d+(?:\.\d+)?)"]
-        case "boolean":
-            return [before + r"(true|false|yes|no)\b"]
-        case "object":
-            return [before + r"(\{.*\})"]
-        case "array":
-            return []  # lists are recognised wherever they stand
-    if parameter.enum:
-        return []
-    patterns = [
-        rf"\b(?:with|and|where|whose)\s+(?:the\s+)?{label}\s*(?:is|of|=|:)?\s*{_VALUE}",
-        rf"""\b{label}\s*(?:is|of|=|:)?\s*["'“‘]([^"'”’]+)["'”’]""",
-        rf"\b{label}\s*(?:is|=|:)\s*{_VALUE}",
-    ]
-    if parameter.required:
-        # An empty group takes the words that are no value, so that they are not one.
-        patterns.append(rf"\b{label}\s+(?:()(?:{_NO_VALUES})\b|{_VALUE})")
-    return patterns
+class _Writer:
+    """The sentences of one subject, one after the other, each with the values of its turn."""
+
+    def __init__(self, subject: Subject, turn: int) -> None:
+        self._subject = subject
+        self._says = Sentences(subject, turn)
+        self._frames = phrases().frames
+        self._loose, self._optional = self._says.loose, self._says.optional
+
+    def write(self) -> Iterator[ExampleQuestion]:
+        subject, kind = self._subject, self._subject.kind
+        if not subject.owner and kind in ("set", "update", "delete"):
+            kind = "act"
+        match kind:
+            case "list":
+                yield from self._listing()
+            case "get":
+                frames = list(self._frames["get"])
+                if self._is_person(subject.references.get(subject.owner, "")):
+                    frames[1:1] = self._frames["get_person"]
+                yield from self._seeing(frames)
+            case "part" | "about":
+                yield from self._seeing(self._part_frames())
+            case "set" | "update":
+                yield from self._changing()
+            case "delete":
+                yield from self._doing(self._frames["delete"])
+            case "create":
+                yield from self._creating()
+            case "act":
+                direct = subject.do == f"{subject.verb} {{{subject.owner}}}" or not self._loose
+                simple = direct and subject.owner and len(subject.references) == 1
+                yield from self._doing(self._frames["act" if simple else "act_freely"])
+
+    def question(self) -> Iterator[ExampleQuestion]:
+        subject, frames = self._subject, phrases().questions
+        kind = subject.kind
+        if not subject.owner and kind in ("set", "update", "delete"):
+            kind = "act"
+        match kind:
+            case "list":
+                if not subject.owner:
+                    yield from self._some(frames["list"])
+                else:
+                    yield from self._seeing(frames["parts"], plain=True)
+            case "part" | "about":
+                yield from self._seeing(frames[kind])
+            case "get":
+                yield from self._seeing(frames["get"])
+            case "set" | "update":
+                yield from self._changing(frames[kind])
+            case "create" | "act" | "delete":
+                yield from self._doing(frames[kind])
+
+    def _some(self, frames: Iterable[str]) -> Iterator[ExampleQuestion]:
+        """A list with one filter, each time another."""
+        rest = [p for p in self._optional if p.name not in phrases().limits]
+        for at, frame in enumerate(frames):
+            filters = rest[at % len(rest) :][:1] if rest else []
+            clauses = [*self._says.needed(), *self._says.clauses(filters)]
+            before = " ".join(c.before for c in clauses if c.before)
+            after = join_clauses([c.after for c in clauses])
+            some = f"{before} {plural(self._subject.noun)}".strip() + after
+            one = with_article(f"{before} {self._subject.noun}".strip()) + after
+            yield self._says.fill(frame, {"some": some, "one": one}, clauses)
+
+    def counter(self, frames: Iterable[str]) -> Iterator[ExampleQuestion]:
+        part = self._subject.part or plural(self._subject.noun)
+        for frame in frames:
+            yield self._says.fill(frame, {"part": part}, [])
+
+    def _listing(self) -> Iterator[ExampleQuestion]:
+        subject = self._subject
+        if subject.owner:
+            yield from self._seeing(self._frames["parts"])
+        quality, _, thing = subject.noun.partition(" ")
+        if thing and is_quality(quality) and not subject.owner:
+            for frame in self._frames["quality"]:
+                filled = {"things": plural(thing), "quality": quality}
+                filled["one"] = with_article(subject.noun)
+                yield self._says.fill(frame, filled, [*self._says.needed()])
+        nouns = [subject.noun, *subject.names]
+        plain = [
+            self._says.fill(frame, {"things": plural(nouns[at % len(nouns)])}, [])
+            for at, frame in enumerate(self._frames["list"])
+        ]
+        if subject.seen and subject.seen != plural(subject.noun) and not subject.owner:
+            plain.insert(1, self._says.fill("{seen}", {}, []))
+        plain[3:3] = [
+            self._says.fill(frame, {"part": plural(subject.noun)}, [])
+            for words in _part_words(subject.noun)[:1]
+            for frame in words.alone
+        ]
+        filtered = [*self._filtered()]
+        if subject.owner or self._loose:
+            yield from filtered
+            for frame in self._frames["filtered"] if not subject.owner else ():
+                yield from self._some([frame])
+            return
+        yield from plain[:2]
+        plain = plain[: max(3, MAX_EXAMPLES - len(filtered))]
+        for one, two, other in zip_longest(filtered[::2], filtered[1::2], plain[2:]):
+            yield from (each for each in (one, two, other) if each is not None)
+
+    def _filtered(self) -> Iterator[ExampleQuestion]:
+        """With one filter each, then with two."""
+        subject = self._subject
+        limits = [p for p in self._optional if p.name in phrases().limits]
+        spans, rest = self._says.spans([p for p in self._optional if p not in limits])
+        needed = [*self._says.needed()] if self._loose else []
+        frames = self._frames["filtered"]
+        again = [p for p in rest if p.type in ("string", "date") and not p.enum]
+        said: list[list[Clause]] = [needed] if needed else []
+        rounds = [(rest, spans), (again, ()), *[(rest, ())] * _MOST_ROUNDS]
+        for at, (parameters, pairs) in enumerate(rounds):
+            if at > 1 and len(said) >= _ENOUGH_FILTERED:
+                break
+            ends = [span_of(a, b, self._says.span()) for a, b in pairs]
+            said += [[*self._says.needed(), c] for c in (*self._says.clauses(parameters), *ends)]
+        for one, other in pairwise([*self._says.clauses(rest)]):
+            said.append([*self._says.needed(), one, other])
+        kinds = [p for p in rest if p.enum and label_of(p) in phrases().nouns_of_kind]
+        for frame in self._frames["of_kind"] if not subject.owner else ():
+            for kind in kinds[:1]:
+                value = self._says.value(kind)
+                filled = {"kinds": plural(spoken(value, kind))}
+                yield self._says.fill(frame, filled, [*needed, Clause({kind.name: value})])
+        if limits and not subject.owner:
+            said.insert(min(5, len(said)), [*needed, *self._says.clauses(limits[:1])])
+        person = self._is_person(subject.noun)
+        for at, clauses in enumerate(said):
+            last = clauses[-1]
+            if len(clauses) == 1 and (last.are or last.have) and at % 3 != 2 and not subject.owner:
+                yield self._of_state(last, at)
+                continue
+            frame = frames[0 if last.before.startswith("first ") else at % len(frames)]
+            if subject.owner:
+                frame = self._frames["parts"][at % len(self._frames["parts"])]
+                part = {"part": plural(subject.noun)}
+                yield self._says.fill(f"{frame.rstrip('?')}{{with}}", part, clauses)
+                continue
+            noun = [subject.noun, *subject.names][at % (1 + len(subject.names))]
+            before = " ".join(c.before for c in reversed(clauses) if c.before)
+            after = join_clauses([c.after for c in clauses])
+            some = f"{before} {plural(noun)}".strip() + after
+            filled = {"some": some, "one": with_article(f"{before} {noun}".strip()) + after}
+            if last.before.startswith("first ") and "{one}" in frame:
+                frame = frames[0]
+            if not before and after and at >= len(rest) and at % 3 == 1 and not person:
+                more = self._frames["anything"]
+                frame, filled = more[(at // 4) % len(more)], {"with": after}
+            yield self._says.fill(frame, filled, clauses)
+
+    def _of_state(self, clause: Clause, at: int) -> ExampleQuestion:
+        person = self._is_person(self._subject.noun) and bool(clause.are)
+        frames = [*self._frames["state"]]
+        if person:
+            frames[1:1] = self._frames["state_of_people"]
+        are = f"are {clause.are}" if clause.are else f"have {clause.have}"
+        frame = frames[at % len(frames)] if clause.are else frames[0]
+        if clause.have and self._is_person(self._subject.noun) and at % 2:
+            frame, clause = "who {is}?", replace(clause, are="")
+        filled = {
+            "are": are,
+            "is": f"is {clause.are}" if clause.are else f"has {clause.have}",
+            "things": plural(self._subject.noun),
+        }
+        return self._says.fill(frame, filled, [clause])
+
+    def _part_frames(self) -> Sequence[str]:
+        subject = self._subject
+        many = is_plural(subject.part)
+        kind = {"part": "parts", "about": "abouts"} if many else {"part": "part", "about": "about"}
+        common = self._frames[kind[subject.kind]]
+        if subject.seen:
+            common = (*common[:1], "{seen}", *common[1:])
+        special: list[str] = []
+        for words in _part_words(subject.part):
+            special += words.frames if subject.owner else words.alone
+        mixed = zip_longest(special, common)
+        return [frame for pair in mixed for frame in pair if frame is not None]
+
+    def _seeing(self, frames: Sequence[str], *, plain: bool = False) -> Iterator[ExampleQuestion]:
+        subject = self._subject
+        part = plural(subject.noun) if subject.kind == "list" else subject.part
+        if subject.kind == "list" and not plain:
+            special = [f for words in _part_words(subject.noun) for f in words.frames]
+            seen = ["{seen}"] if subject.seen else []
+            frames = [*frames[:2], *seen, *special, *frames[2:]][:9]
+        filters = [*self._optional]
+        for at, frame in enumerate(frames):
+            needed = [*self._says.needed()]
+            clauses = needed
+            if filters and at % 3 == 2 and subject.kind != "list":
+                more = [*self._says.clauses([filters[(at // 3) % len(filters)]])]
+                clauses = [*needed, *more]
+            tail = "?" if frame.endswith("?") else ""
+            yield self._says.fill(f"{frame.rstrip('?')}{{with}}{tail}", {"part": part}, clauses)
+
+    def _creating(self) -> Iterator[ExampleQuestion]:
+        subject = self._subject
+        names = [p for p in self._loose if p.name in phrases().own_names][:1]
+        names = names or [
+            p
+            for known in (phrases().first_names, phrases().last_names)
+            for p in self._loose
+            if p.name in known
+        ]
+        first, second = self._frames["create"], self._frames["act_freely"]
+        several = len(subject.references) > 1
+        frames = [*second[:5], *first[1:4], *second[5:]] if several else first
+        if not names:
+            yield from self._doing(frames)
+            return
+        person = self._is_person(subject.noun)
+        others = self._frames["create_person" if person else "create_named"]
+        rest = [p for p in self._loose if p not in names]
+        named = [self._named(frame, names, rest) for frame in others]
+        for one, other in zip_longest(self._doing(frames), named):
+            yield from (each for each in (one, other) if each is not None)
+
+    def _named(
+        self, frame: str, names: Sequence[ApiParameter], rest: Sequence[ApiParameter]
+    ) -> ExampleQuestion:
+        values = self._says.values(names)
+        name = " ".join(map(str, values.values()))
+        return self._says.fill(frame, {"name": name}, [Clause(values), *self._says.clauses(rest)])
+
+    def _doing(self, frames: Sequence[str]) -> Iterator[ExampleQuestion]:
+        optional = self._optional
+        for at, frame in enumerate(frames):
+            clauses = [*self._says.needed()]
+            if optional and at % 3 != 0:
+                clauses += self._says.clauses([optional[(at // 2) % len(optional)]])
+            if "{with}" not in frame and clauses:
+                frame = frame.rstrip("?") + "{with}"
+            yield self._says.fill(frame, {}, clauses)
+
+    def _changing(self, frames: Sequence[str] = ()) -> Iterator[ExampleQuestion]:
+        subject = self._subject
+        fields = [p for p in subject.parameters if p.name != subject.owner and p.place != "path"]
+        fields = [p for p in fields if p.name not in subject.references] or fields
+        if not fields:
+            yield from self._doing(self._frames["act_freely"])
+            return
+        together = [p for p in fields if p.required]
+        if len(together) > 1:
+            yield from self._doing(self._frames["act_freely"])
+            return
+        if subject.kind == "update" and not frames:
+            spans, rest = self._says.spans(fields)
+            times = [span_of(*each, self._says.span()) for each in spans]
+            yield self._says.fill("{do}{with}", {}, times or [*self._says.clauses(rest[:2])])
+        known = self._frames[subject.kind]
+        for at, frame in enumerate(frames or [*known, *known[: len(known) // 2]]):
+            each = fields[at % len(fields)] if not together else together[0]
+            value = self._says.value(each)
+            label = label_of(each)
+            label = phrases().also_called.get(label, label) if at // len(fields) % 2 else label
+            filled = {"field": label, "value": spoken(value, each, at)}
+            yield self._says.fill(frame, filled, [Clause({each.name: value})])
+
+    @staticmethod
+    def _is_person(noun: str) -> bool:
+        return noun.split(" ")[-1] in phrases().people
 
 
-def _question(opening: str, parameters: list[ApiParameter], variant: int) -> ExampleQuestion:
-    arguments = {
-        p.name: example_value(p, variant and variant + place) for place, p in enumerate(parameters)
-    }
-    said = [f"{words(name)} {_as_said(value)}" for name, value in arguments.items()]
-    text = opening[:1].upper() + opening[1:]
-    return ExampleQuestion(f"{text} with {' and '.join(said)}" if said else text, arguments)
-
-
-def _as_said(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return f"'{value}'" if " " in value else value
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _usable(value: Any, parameter: ApiParameter) -> bool:
-    match parameter.type:
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "boolean":
-            return isinstance(value, bool)
-        case "array" | "object":
-            kind = list if parameter.type == "array" else dict
-            return isinstance(value, kind) and len(json.dumps(value)) <= _MAX_EXAMPLE_CHARS
-    return (
-        isinstance(value, str)
-        and 0 < len(value) <= _MAX_EXAMPLE_CHARS
-        and value.isprintable()
-        and not set(value) & set("\"'“”‘’,;{}$\\")
-    )
+def _part_words(part: str) -> list[PartWords]:
+    own = {singular(word) for word in part.split(" ")} | {part.split(" ")[-1]}
+    return [each for each in phrases().parts if each.words & own]

@@ -24,22 +24,26 @@ class ResponseShape:
     items: str = ""
     fields: dict[str, str] = field(default_factory=dict)
     total: str = ""
+    many: bool = False
+    """Whether it is a list."""
 
 
-def response_shape(document: ApiDocument, operation: Mapping[str, Any]) -> ResponseShape:
+def response_shape(document: ApiDocument, operation: Mapping[str, Any], path: str) -> ResponseShape:
+    """What is sent back; at a path that names one thing, an object with a list is that thing."""
     shape = flat(document, _good_schema(document, operation))
     if type_of(shape) == "array":
-        return ResponseShape(fields=_response_fields(document, shape.get("items")))
+        return ResponseShape(fields=_response_fields(document, shape.get("items")), many=True)
     properties = {
         str(name): flat(document, each) for name, each in mapping(shape.get("properties")).items()
     }
     lists = [name for name, each in properties.items() if type_of(each) == "array"]
     nested = [name for name, each in properties.items() if type_of(each) in _NESTED]
-    if len(lists) == 1 and len(properties) <= _MAX_WRAPPER:
+    is_thing = path.endswith("}") and len(properties) > 1
+    if len(lists) == 1 and len(properties) <= _MAX_WRAPPER and not is_thing:
         total = next((name for name in _TOTALS if name in properties), "")
         fields = _response_fields(document, properties[lists[0]].get("items"))
-        return ResponseShape(_quoted(lists[0]), fields, _quoted(total) if total else "")
-    if len(nested) == 1 and len(properties) <= _MAX_WRAPPER:
+        return ResponseShape(_quoted(lists[0]), fields, _quoted(total) if total else "", many=True)
+    if len(nested) == 1 and len(properties) <= _MAX_WRAPPER and not (lists and is_thing):
         return ResponseShape(_quoted(nested[0]), _response_fields(document, properties[nested[0]]))
     return ResponseShape(fields=_response_fields(document, shape))
 
@@ -78,6 +82,8 @@ _FORM: Final = "application/x-www-form-urlencoded"
 _OWN_HEADERS: Final = frozenset(("accept", "content-type", "authorization", "user-agent"))
 _SEPARATORS: Final = {"csv": ",", "ssv": " ", "pipes": "|", "multi": ""}
 _MAX_OPTIONAL_FIELDS: Final = 8
+_MAX_DEPTH: Final = 2
+"""Objects in a body whose fields are parameters of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,8 @@ class ApiOperation:
     whole_body: bool
     """The body is one parameter, not fields of its own."""
     response: ResponseShape
+    security: Any = None
+    """How it knows its callers, where that is not as for all operations."""
 
 
 @dataclass(slots=True)
@@ -160,7 +168,8 @@ def _operation(
         parameters=tuple(ordered),
         body=kind,
         whole_body=whole,
-        response=response_shape(document, operation),
+        response=response_shape(document, operation, path),
+        security=operation.get("security"),
     )
 
 
@@ -256,20 +265,43 @@ def _fields(
             document, "body", place, shape, required=required, description="", example=given
         )
         return True, [replace(whole, type="object" if type_of(shape) == "string" else whole.type)]
+    return False, _flat_fields(document, place, shape, mapping(given))
+
+
+def _flat_fields(
+    document: ApiDocument,
+    place: Place,
+    shape: Mapping[str, Any],
+    given: Mapping[str, Any],
+    within: tuple[str, ...] = (),
+    above: tuple[frozenset[str], ...] = (),
+) -> list[ApiParameter]:
+    """Every field of an object, those of objects in it as well.
+
+    `within` is where it stands, `above` the names of the fields of each object that it is in.
+    """
+    above = (*above, frozenset(mapping(shape.get("properties"))))
     needed = set(map(str, items(shape.get("required"))))
-    examples = mapping(given) or mapping(shape.get("example"))
-    fields = []
-    optional = 0
-    for wire, each in properties.items():
-        if flat(document, each).get("readOnly") is True:
+    examples = given or mapping(shape.get("example"))
+    fields: list[ApiParameter] = []
+    for wire, each in mapping(shape.get("properties")).items():
+        inner = flat(document, each)
+        if inner.get("readOnly") is True:
+            continue
+        properties = mapping(inner.get("properties"))
+        is_new = bool(properties) and frozenset(properties) not in above
+        if is_new and place == "body" and len(within) < _MAX_DEPTH:
+            inside = mapping(examples.get(wire))
+            below = _flat_fields(document, place, inner, inside, (*within, str(wire)), above)
+            optional = wire not in needed
+            fields += [replace(f, required=f.required and not optional) for f in below]
             continue
         found = parameter_from(
             document, wire, place, each, required=wire in needed, example=examples.get(wire)
         )
-        if not found.required:
-            nested = found.type == "object" or found.item_type in ("object", "array")
-            if nested or optional >= _MAX_OPTIONAL_FIELDS:
-                continue
-            optional += 1
-        fields.append(found)
-    return False, fields
+        if not found.required and (found.type == "object" or found.item_type in _NESTED):
+            continue
+        name = identifier("_".join((*within[-1:], str(wire)))) if within else found.name
+        fields.append(replace(found, name=name, within=within))
+    kept = [f for f in fields if not f.required][:_MAX_OPTIONAL_FIELDS]
+    return [f for f in fields if f.required or f in kept]

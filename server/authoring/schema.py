@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+import re2
+
 from server.authoring.document import ApiDocument, items, mapping
 from server.authoring.naming import first_sentence, identifier
 from server.library.parameter_types import type_of_format
@@ -34,6 +36,14 @@ class ApiParameter:
     item_type: str = ""
     join: str = ""
     """What stands between the members of a list; nothing repeats the parameter."""
+    pattern: str = ""
+    """What its values look like, where RE2 can read it."""
+    others: tuple[str, ...] = ()
+    """Further values of such a parameter in the document."""
+    is_code: bool = False
+    """Whether it is a text that says which one: digits, and letters among them."""
+    within: tuple[str, ...] = ()
+    """The objects of the body that it stands in, from the outermost one."""
 
 
 def parameter_from(
@@ -69,6 +79,7 @@ def parameter_from(
         min_length=_length(shape.get("minLength")) if text else None,
         max_length=_length(shape.get("maxLength")) if text else None,
         item_type=type_of(members) if kind == "array" else "",
+        pattern=_pattern(shape.get("pattern")) if text else "",
     )
 
 
@@ -115,6 +126,15 @@ def _example(shape: Mapping[str, Any], given: Any) -> Any:
         if value is not None and value != "":
             return value
     return None
+
+
+def _pattern(value: Any) -> str:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return value if isinstance(value, str) and re2.compile(value, options) else ""
+    except re2.error:
+        return ""
 
 
 def _number(value: Any) -> float | None:

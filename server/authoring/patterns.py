@@ -1,0 +1,74 @@
+"""Patterns of the values that a question names with their parameter: `driver 7`, `limit 20`."""
+
+from typing import Final
+
+from server.authoring.clauses import is_span, label_of
+from server.authoring.naming import words
+from server.authoring.phrases import phrases
+from server.authoring.schema import ApiParameter
+from server.authoring.subjects import Subject
+from server.authoring.values import shape_of_code
+
+_NAME: Final = r"(?-i:\p{Lu})[\pL'’-]+"
+_NAMES: Final = rf"{_NAME}(?:\s+(?:(?:de|da|di|du|van|von|der|den|la|le)\s+)*{_NAME})*"
+_FIRST_OF_TWO: Final = rf"\s({_NAME})\s+{_NAME}"
+_LAST_OF_TWO: Final = rf"\s{_NAME}\s+({_NAME})"
+
+
+def patterns_of(parameter: ApiParameter, subject: Subject) -> list[str]:
+    """Return the patterns of a parameter; none where its values are known by themselves."""
+    if parameter.enum or parameter.pattern:
+        return []
+    if parameter.type in ("date", "datetime"):
+        return _patterns_of_days(parameter, subject)
+    references = subject.references
+    if parameter.name in phrases().first_names | phrases().last_names:
+        is_first = parameter.name in phrases().first_names
+        return [_FIRST_OF_TWO if is_first else _LAST_OF_TWO]
+    if parameter.type == "string" and set(words(parameter.name).split()) & phrases().makers:
+        return [rf"\bby\s+({_NAMES})"]
+    own = next((p for p in subject.parameters if p.name == parameter.name), parameter)
+    if own.is_code:
+        shape = shape_of_code(parameter.example)
+        noun = _spaced(references.get(parameter.name, words(parameter.name)).split(" ")[-1])
+        named = rf"\b{noun}\s*(?:number|no\.?|id|code|#)?\s*([\w-]*\d[\w-]*)"
+        return [named, rf"\b({shape})\b" if shape else r"\b([A-Za-z]+-?\d[\w-]*)"]
+    label = _spaced(words(parameter.name))
+    before = rf"\b{label}\s*(?:is|of|=|:)?\s*"
+    match parameter.type:
+        case "integer":
+            numbers = [before + r"(-?\d+)\b"]
+            if parameter.name in references:
+                noun = _spaced(references[parameter.name].split(" ")[-1])
+                numbers.append(rf"\b{noun}\s*(?:number|no\.?|id|#)?\s*(\d+)\b")
+            return numbers
+        case "number":
+            return [before + r"(-?\d+(?:\.\d+)?)"]
+        case "boolean":
+            return [before + r"(true|false|yes|no)\b"]
+        case "object":
+            return [before + r"(\{.*\})"]
+    return []
+
+
+def _patterns_of_days(parameter: ApiParameter, subject: Subject) -> list[str]:
+    """How one of several days is told from the others."""
+    others = [p for p in subject.parameters if p.type == parameter.type and p is not parameter]
+    if not others:
+        return []
+    patterns = []
+    if any(is_span(parameter, other) for other in others):
+        patterns.append(r"\b(?:from|between)\s+(.+?)\s+(?:to|until|till|and)\b")
+    if any(is_span(other, parameter) for other in others):
+        patterns.append(r"\b(?:from|between)\s+.+?\s+(?:to|until|till|and)\s+(.+)")
+    if subject.kind == "update":
+        label = _spaced(label_of(parameter))
+        patterns += [
+            rf"\b{label}\s+(?:of|for)\b.*?\b(?:to|is now|is|should be)\s+(.+)",
+            rf"\b{label}\s*(?:is now|is|should be|to|:)\s*(.+)",
+        ]
+    return patterns
+
+
+def _spaced(text: str) -> str:
+    return r"[\s_-]*".join(text.split())
