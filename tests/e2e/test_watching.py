@@ -64,7 +64,11 @@ async def test_what_is_saved_answers(tmp_path: Path, edit: Edit) -> None:
     async with serving(tmp_path, adapter("sums", library, config=globbed), said=said) as server:
         assert "nearest" in await server.ask(TIME)
         edit(library)
-        assert await comes(lambda: answers(server))
+
+        async def is_done() -> bool:
+            return bool(said) and await answers(server)
+
+        assert await comes(is_done)
         assert {*said} == {"reloaded sums"}
         assert len(said) < 4
 
@@ -77,7 +81,10 @@ async def answers(server: Server) -> bool:
     ("edit", "why"),
     [
         (rewrite("tools.yaml", "id: calc", "id: [calc"), "is not valid YAML: "),
-        (rewrite("tools.yaml", "percentage", "percent"), "calculator operation 'percent' is not"),
+        (
+            rewrite("tools.yaml", "percentage", "percent"),
+            "template 'calculate_percent': calculator operation",
+        ),
         (rewrite("domain.yaml", "version:", "vresion:"), "unknown key 'vresion'; did you mean"),
         (lambda library: (library / "tools.yaml").unlink(), "there is no such file"),
     ],
@@ -101,8 +108,12 @@ async def test_what_is_broken_changes_nothing(tmp_path: Path, edit: Edit, why: s
         assert str(library) in line
         assert await server.ask(SUMS) == "5% of 80 is **4**"
         write_library(library, [PERCENTAGE, NOW])
-        assert await comes(lambda: answers(server))
-        assert said[1:] == ["reloaded sums"]
+
+        async def is_mended() -> bool:
+            return len(said) > 1 and await answers(server)
+
+        assert await comes(is_mended)
+        assert {*said[1:]} == {"reloaded sums"}
 
 
 async def test_a_template_that_is_bad_by_itself_is_named(tmp_path: Path) -> None:
@@ -116,7 +127,8 @@ async def test_a_template_that_is_bad_by_itself_is_named(tmp_path: Path) -> None
 
         assert await comes(is_named)
         assert said[0] == "reloaded sums"
-        assert said[1].startswith("  current_time is left out: date_time operation 'later' is not")
+        assert said[1].startswith("  current_time is left out: ")
+        assert "date_time operation 'later' is not one of" in said[1]
         assert await server.ask(SUMS) == "5% of 80 is **4**"
 
 
@@ -128,6 +140,9 @@ async def test_adapters_come_and_go_with_the_configuration(tmp_path: Path) -> No
         async def names() -> list[str]:
             rows = (await server.client.get("/ready")).json()["adapters"]
             return [row["name"] for row in rows if row["state"] == "ready"]
+
+        async def has_said_all() -> bool:
+            return "reloaded new" in said
 
         async def are_as_written() -> bool:
             return await names() == ["sums", "new"]
@@ -145,6 +160,7 @@ async def test_adapters_come_and_go_with_the_configuration(tmp_path: Path) -> No
         config.write_text(written)
         configure(tmp_path, [adapter("sums", sums), adapter("new", clock)])
         assert await comes(are_as_written)
+        assert await comes(has_said_all)
         assert "closed old: it is no longer in the configuration" in said
 
 
