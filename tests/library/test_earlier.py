@@ -118,6 +118,21 @@ def test_a_domain_stands_while_calls_are_made_as_before(
     assert is_standing_domain(DOMAIN.replace(was, becomes), DOMAIN) is stands
 
 
+NESTED = "domain:\n  name: orders\n  authentication:\n    type: bearer\n    token: t\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "stands"),
+    [
+        (NESTED.replace("orders", "[orders"), True),
+        (NESTED.replace("token: t", "token: u") + "x: [", False),
+        (NESTED.replace("    type: bearer\n", "") + "x: [", False),
+    ],
+)
+def test_the_same_holds_for_what_stands_under_domain(now: str, stands: bool) -> None:
+    assert is_standing_domain(now, NESTED) is stands
+
+
 PLAIN_DOMAIN = "domain_name: sums\n"
 SUMS = """
 templates:
