@@ -4,7 +4,7 @@ This is the one module that knows every other. Nothing imports it but the comman
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI
@@ -13,9 +13,10 @@ from server import __version__
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
 from server.access.wrong_keys import WrongKeys
-from server.adapters.manager import AdapterManager, Reread, cancel_tasks
+from server.adapters.manager import AdapterManager, Reread, Sources, cancel_tasks
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
+from server.adapters.watch import AdapterWatch
 from server.api.auth import is_local_host
 from server.api.factory import create_api
 from server.api.requests import ApiState
@@ -24,21 +25,35 @@ from server.settings.models import ServerSettings, Settings
 
 
 def create_app(
-    settings: Settings, environ: Mapping[str, str], reread: Reread | None = None
+    settings: Settings,
+    environ: Mapping[str, str],
+    reread: Reread | None = None,
+    sources: Sources = tuple,
+    *,
+    watches: bool = False,
+    say: Callable[[str], None] | None = None,
 ) -> FastAPI:
     """Return the whole server but for its socket; its lifespan opens and closes what it needs.
 
     `environ` fills the variables of the files that adapters name. `reread` reads the adapters
     of the configuration again, for a reload; without it, a reload reads their files alone.
+    `sources` names the files that it reads. With `watches`, what is saved is reloaded, and `say`
+    tells people so; without, only what is at fault is.
 
     Entering the lifespan raises `StoreUnavailable` or `ConfigurationInvalid` when keys cannot
     be checked. Adapters go on opening after it.
     """
     metrics = Metrics(__version__)
 
+    def manage(adapters: Adapters, resources: SharedResources) -> AdapterManager:
+        return AdapterManager(adapters, resources, reread or (lambda: settings.adapters), sources)
+
+    def watch(manager: AdapterManager) -> AdapterWatch:
+        return AdapterWatch(manager, everything=watches, say=say)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with _open_state(settings, environ, reread, metrics) as state:
+        async with _open_state(settings, environ, metrics, manage, watch) as state:
             app.state.api = state
             yield
 
@@ -63,7 +78,11 @@ def _allowed_hosts(server: ServerSettings) -> frozenset[str] | None:
 
 @asynccontextmanager
 async def _open_state(
-    settings: Settings, environ: Mapping[str, str], reread: Reread | None, metrics: Metrics
+    settings: Settings,
+    environ: Mapping[str, str],
+    metrics: Metrics,
+    manage: Callable[[Adapters, SharedResources], AdapterManager],
+    watch: Callable[[AdapterManager], AdapterWatch],
 ) -> AsyncIterator[ApiState]:
     enabled = [adapter for adapter in settings.adapters if adapter.enabled]
     adapters = Adapters(tuple(adapter.name for adapter in enabled))
@@ -78,10 +97,11 @@ async def _open_state(
         closing.push_async_callback(keys.close)
         resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)
         closing.push_async_callback(resources.close)
-        manager = AdapterManager(adapters, resources, reread or (lambda: settings.adapters))
+        manager = manage(adapters, resources)
         for close in (adapters.close, manager.close, resources.finish, manager.stop):
             closing.push_async_callback(close)
-        behind = [asyncio.create_task(work) for work in resources.background_work()]
+        work = (*resources.background_work(), watch(manager).serve())
+        behind = [asyncio.create_task(each) for each in work]
         closing.push_async_callback(cancel_tasks, behind)
         for adapter in enabled:
             manager.open(adapter)

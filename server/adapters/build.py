@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from server.adapters.check import LoadedAdapter, egress_policy, load_adapter
 from server.adapters.models import call_mode, names_provider
 from server.adapters.reformulator import build_reformulation_decider
 from server.adapters.resources import SharedResources
+from server.adapters.snapshots import Snapshots
 from server.adapters.types import AdapterType
 from server.chat.adapter import Adapter
 from server.core.ports import Decider, Embedder
@@ -50,15 +51,42 @@ async def build_adapter(
     *,
     calibrated: bool = True,
     changed: Callable[[Library], Library] | None = None,
+    snapshots: Snapshots | None = None,
+    replaces: bool = False,
 ) -> Adapter:
     """Read, check and index an adapter's library, and put together what a turn needs.
 
     Without `calibrated`, what the library's own questions say of how sure to be is left out.
-    `changed` gives another library in its place, to try something out. May raise
-    ConfigurationInvalid, ProviderError or IndexUnavailable.
+    `changed` gives another library in its place, to try something out. In `snapshots` its files
+    are kept; what is kept there stands in for one that cannot be read, unless the adapter
+    `replaces` an open one, which is better than that. May raise ConfigurationInvalid,
+    ProviderError or IndexUnavailable.
     """
     with _plugin_problems(adapter, "unknown-provider"):
-        return await _build(adapter, resources, calibrated=calibrated, changed=changed)
+        loaded = await _load(adapter, resources, snapshots, replaces=replaces)
+        if changed is not None and loaded.library is not None:
+            loaded = replace(loaded, library=changed(loaded.library))
+        built = await _build(adapter, resources, loaded, calibrated=calibrated)
+    if snapshots is not None and not built.library.stand_ins:
+        await asyncio.to_thread(snapshots.keep, adapter, loaded.texts)
+    return built
+
+
+async def _load(
+    adapter: AdapterSettings,
+    resources: SharedResources,
+    snapshots: Snapshots | None,
+    *,
+    replaces: bool,
+) -> LoadedAdapter:
+    earlier = None
+    if snapshots is not None and not replaces:
+        earlier = await asyncio.to_thread(snapshots.of, adapter)
+    settings, environ = resources.settings, resources.environ
+    loaded = await asyncio.to_thread(load_adapter, adapter, environ, settings, earlier)
+    if not loaded.usable or (replaces and loaded.unreadable):
+        raise ConfigurationInvalid(loaded.problems)
+    return loaded
 
 
 @contextmanager
@@ -71,18 +99,11 @@ def _plugin_problems(adapter: AdapterSettings, kind: str) -> Iterator[None]:
 
 
 async def _build(
-    adapter: AdapterSettings,
-    resources: SharedResources,
-    *,
-    calibrated: bool,
-    changed: Callable[[Library], Library] | None,
+    adapter: AdapterSettings, resources: SharedResources, loaded: LoadedAdapter, *, calibrated: bool
 ) -> Adapter:
     settings, config = resources.settings, adapter.config
-    loaded = await asyncio.to_thread(load_adapter, adapter, resources.environ, settings)
-    if changed is not None and loaded.library is not None:
-        loaded = replace(loaded, library=changed(loaded.library))
     kind, library, registry = loaded.kind, loaded.library, loaded.registry
-    if not loaded.usable or kind is None or library is None or registry is None:
+    if kind is None or library is None or registry is None:
         raise ConfigurationInvalid(loaded.problems)
     embedder = resources.embedder(adapter.embedding_provider, adapter.embedding_model)
     extractor = Extractor(library.domain)
@@ -137,6 +158,9 @@ async def _build(
     for each in library.left_out:
         left_out = each.template or "a template", each.why
         _log.warning("adapter %s: %s is left out: %s", adapter.name, *left_out)
+    for file in library.stand_ins:
+        told = adapter.name, file.version, file.file, file.why
+        _log.warning("adapter %s serves the version of %s of %s: %s", *told)
     resources.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
@@ -242,12 +266,14 @@ def _details(
     kind: AdapterType, library: Library, embedder: Embedder, matcher: Matcher
 ) -> dict[str, Any]:
     left_out = [{"template": each.template, "why": each.why} for each in library.left_out]
+    earlier = [asdict(each) for each in library.stand_ins]
     return {
         "kind": kind.label,
         "domain": library.domain.name,
         "domain_version": library.domain.version,
         "templates": len(library.templates),
         **({"left_out": left_out} if left_out else {}),
+        **({"earlier": earlier} if earlier else {}),
         "embedder": embedder.name,
         **matcher.stats(),
     }

@@ -1,7 +1,8 @@
 """From an adapter's settings to its library, with every problem that is known."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from server.adapters.intents import PackReader, intent_tool_problems, load_adapter_pack
 from server.adapters.models import load_adapter_prompts
@@ -10,6 +11,7 @@ from server.adapters.types import AdapterType
 from server.conversation.reformulation.model import Reformulation
 from server.errors import Location, PluginInvalid, Problem
 from server.intents.pack import Pack
+from server.library.earlier import EarlierTexts
 from server.library.http_model import parse_endpoint
 from server.library.loader import load_library, templates_left_out
 from server.library.model import Library
@@ -36,7 +38,8 @@ class LoadedAdapter:
     """What an adapter's settings name, read and checked, short of opening it.
 
     Parts are None when they cannot be used, and some when the adapter names none. `library`
-    has the templates that can be used.
+    has the templates that can be used; `texts` are the files of domain and templates that could
+    be read.
     """
 
     problems: tuple[Problem, ...]
@@ -48,6 +51,8 @@ class LoadedAdapter:
     prompts: Prompts | None = None
     reformulation: Reformulation | None = None
     calibration: Calibration | None = None
+    texts: Mapping[Path, bytes] = field(default_factory=dict, repr=False)
+    unreadable: tuple[Problem, ...] = ()
 
     @property
     def usable(self) -> bool:
@@ -66,17 +71,25 @@ def egress_policy(adapter: AdapterSettings) -> EgressPolicy:
 
 
 def load_adapter(
-    adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
+    adapter: AdapterSettings,
+    environ: Mapping[str, str],
+    settings: Settings | None = None,
+    earlier: EarlierTexts | None = None,
 ) -> LoadedAdapter:
     """Read an adapter's domain and templates, and check them against tools and extraction.
 
+    `earlier` texts may stand in for files of them that cannot be read.
     Without `settings`, roles and the modules of Python templates are not checked. Examples
     are checked by `server.evaluation.example_check`, which a server has no use for.
     """
     config = adapter.config
     base_url, base_url_problems = _base_url(adapter)
     loaded = load_library(
-        config.domain_config_path, config.template_library_path, environ, base_url=base_url
+        config.domain_config_path,
+        config.template_library_path,
+        environ,
+        base_url=base_url,
+        earlier=earlier,
     )
     prompts, prompt_problems = load_adapter_prompts(adapter, environ, settings)
     pack, intent_problems = load_adapter_pack(adapter, environ)
@@ -124,6 +137,8 @@ def load_adapter(
         prompts=prompts,
         reformulation=reformulation,
         calibration=calibration,
+        texts=loaded.texts,
+        unreadable=loaded.unreadable,
     )
 
 
@@ -166,4 +181,5 @@ def _without_broken(
     """Return the library without templates that have errors; `problems` say why. None if all."""
     broken = {problem.template for problem in of_templates if problem.is_error}
     kept = {name: template for name, template in library.templates.items() if name not in broken}
-    return Library(library.domain, kept, templates_left_out(problems)) if kept else None
+    left_out = templates_left_out(problems)
+    return replace(library, templates=kept, left_out=left_out) if kept else None

@@ -2,18 +2,22 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from server import errors
 from server.adapters.build import build_adapter
+from server.adapters.files import Fingerprint, adapter_files, fingerprint
 from server.adapters.registry import Adapters, AdapterStatus
 from server.adapters.resources import SharedResources
+from server.adapters.snapshots import Snapshots
 from server.audit.changes import Change
 from server.audit.entry import SERVER
 from server.chat.adapter import Adapter
 from server.core.turn import Caller
+from server.library.earlier import version_of
 from server.settings.models import AdapterSettings
 
 _log = logging.getLogger(__name__)
@@ -23,6 +27,22 @@ _LONGEST_RETRY_S: Final = 60.0
 
 Reread = Callable[[], Sequence[AdapterSettings]]
 """Reads the adapters of the configuration again. Blocks; raises `ConfigurationInvalid`."""
+
+Sources = Callable[[], Sequence[Path]]
+"""Returns the files and globs that the configuration is read from. Blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilesRead:
+    """Files and globs, and how they were just before they were read."""
+
+    paths: tuple[Path, ...] = ()
+    was: Fingerprint = frozenset()
+
+    @classmethod
+    def now(cls, paths: Iterable[Path]) -> "FilesRead":
+        listed = tuple(paths)
+        return cls(listed, fingerprint(listed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +65,42 @@ class AdapterManager:
     Questions under way are answered by the adapter that they came to; it is closed with the last.
     """
 
-    def __init__(self, adapters: Adapters, resources: SharedResources, reread: Reread) -> None:
+    def __init__(
+        self,
+        adapters: Adapters,
+        resources: SharedResources,
+        reread: Reread,
+        sources: Sources = tuple,
+    ) -> None:
         self._adapters = adapters
         self._resources = resources
         self._reread = reread
+        self._sources = sources
+        self._snapshots = Snapshots(resources.settings)
+        self.configuration = FilesRead.now(sources())
+        self._files: dict[str, FilesRead] = {}
+        self._faulty: set[str] = set()
         self._changes = resources.guardrails.changes
         self._opening: dict[str, asyncio.Task[None]] = {}
         self._retiring: set[asyncio.Task[None]] = set()
         self._replaced: list[Adapter] = []
         self._being_opened: set[str] = set()
         self._reloading = asyncio.Lock()
+
+    @property
+    def files(self) -> Mapping[str, FilesRead]:
+        """What each adapter was opened from, or failed to be."""
+        return self._files
+
+    @property
+    def faulty(self) -> frozenset[str]:
+        """The adapters that do not serve all that is written, for what is written."""
+        return frozenset(self._faulty)
+
+    def version(self, name: str) -> str:
+        """Return since when an adapter is open as it is; nothing for one that is not."""
+        opened_at = self._adapters.opened_at(name)
+        return "" if opened_at is None else version_of(opened_at)
 
     def open(self, adapter: AdapterSettings) -> None:
         """Begin to open an adapter; go on until it is open or found to be broken."""
@@ -101,8 +147,13 @@ class AdapterManager:
     async def _open(self, adapter: AdapterSettings) -> Adapter | _OpeningFailed:
         name = adapter.name
         self._being_opened.add(name)
+        replaces = bool(self._adapters.opened_at(name))
         try:
-            return await build_adapter(adapter, self._resources)
+            files = adapter_files(adapter, self._resources.settings)
+            self._files[name] = await asyncio.to_thread(FilesRead.now, files)
+            return await build_adapter(
+                adapter, self._resources, snapshots=self._snapshots, replaces=replaces
+            )
         except (errors.ProviderError, errors.StoreUnavailable) as down:
             return _OpeningFailed(str(down), str(down), down, passing=True)
         except errors.ConfigurationInvalid as broken:
@@ -123,7 +174,7 @@ class AdapterManager:
         name, pause_s = adapter.name, _FIRST_RETRY_S
         opening, told = Change(SERVER, "adapters", "open", name), ""
         while isinstance(outcome := await self._open(adapter), _OpeningFailed):
-            self._adapters.failed(name, outcome.why)
+            self._fail(name, outcome)
             if outcome.why != told:
                 told = outcome.why
                 self._changes.note(opening, "error", told)
@@ -133,7 +184,7 @@ class AdapterManager:
             _log.warning("adapter %s: %s; trying again in %g s", name, outcome.report, pause_s)
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
-        self._retire(name, self._adapters.opened(outcome))
+        self._put_in_place(outcome)
         self._changes.note(opening, "success")
         _log.info("adapter %s is ready", name)
         await _warm(outcome)
@@ -156,22 +207,43 @@ class AdapterManager:
         if written is None:
             self._retire(name, self._adapters.remove(name))
             self._resources.guards.forget(name)
+            self._files.pop(name, None)
+            self._faulty.discard(name)
+            await asyncio.to_thread(self._snapshots.forget, name)
             _log.info("adapter %s is closed: it is no longer in the configuration", name)
             return AdapterStatus(name, "closed")
         outcome = await self._open(written)
         if isinstance(outcome, _OpeningFailed):
-            _log.warning("adapter %s is not reloaded: %s", name, outcome.why)
+            if version := self.version(name):
+                told = name, outcome.why, version
+                _log.warning("adapter %s is not reloaded: %s; the version of %s goes on", *told)
+                self._adapters.not_reloaded(name, outcome.why)
+            else:
+                _log.warning("adapter %s is not reloaded: %s", name, outcome.why)
             if self._adapters.status(name).state != "ready":
-                self._adapters.failed(name, outcome.why)
+                self._fail(name, outcome)
                 if outcome.passing:
                     self.open(written)
             raise outcome.error
-        self._retire(name, self._adapters.opened(outcome))
+        self._put_in_place(outcome)
         _log.info("adapter %s is reloaded", name)
         await _warm(outcome)
         return self._adapters.status(name)
 
+    def _fail(self, name: str, failed: _OpeningFailed) -> None:
+        self._adapters.failed(name, failed.why)
+        (self._faulty.discard if failed.passing else self._faulty.add)(name)
+
+    def _put_in_place(self, adapter: Adapter) -> None:
+        library = adapter.library
+        is_faulty = bool(library.left_out or library.stand_ins)
+        (self._faulty.add if is_faulty else self._faulty.discard)(adapter.name)
+        self._retire(adapter.name, self._adapters.opened(adapter))
+
     async def _read_again(self, change: Change) -> dict[str, AdapterSettings]:
+        # Looked at first, so that what changes while it is read counts as a change.
+        paths = (*self.configuration.paths, *await asyncio.to_thread(self._sources))
+        self.configuration = await asyncio.to_thread(FilesRead.now, dict.fromkeys(paths))
         try:
             adapters = await asyncio.to_thread(self._reread)
         except errors.ConfigurationInvalid as broken:

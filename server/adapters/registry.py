@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from server.chat.adapter import Adapter
@@ -28,6 +29,8 @@ class Adapters:
     def __init__(self, names: tuple[str, ...]) -> None:
         self._open: dict[str, Adapter] = {}
         self._why: dict[str, str] = {}
+        self._opened_at: dict[str, datetime] = {}
+        self._not_reloaded: dict[str, str] = {}
         self.names = names
         self._tried = asyncio.Event()
         self._note_tried()
@@ -71,20 +74,32 @@ class Adapters:
     def opened(self, adapter: Adapter) -> Adapter | None:
         self.expect(adapter.name)
         self._why.pop(adapter.name, None)
+        self._not_reloaded.pop(adapter.name, None)
         before = self._open.get(adapter.name)
         self._open[adapter.name] = adapter
+        self._opened_at[adapter.name] = datetime.now(UTC)
         self._note_tried()
         return before
 
     def remove(self, name: str) -> Adapter | None:
         self.names = tuple(known for known in self.names if known != name)
         self._why.pop(name, None)
+        self._not_reloaded.pop(name, None)
+        self._opened_at.pop(name, None)
         return self._open.pop(name, None)
 
     def failed(self, name: str, why: str) -> None:
         self.expect(name)
         self._why[name] = why
         self._note_tried()
+
+    def not_reloaded(self, name: str, why: str) -> None:
+        """Note why an open adapter goes on as it was, until it is opened anew."""
+        self._not_reloaded[name] = why
+
+    def opened_at(self, name: str) -> datetime | None:
+        """Return since when an adapter has been open as it is; None for one that is not."""
+        return self._opened_at.get(name)
 
     async def every_one_tried(self) -> None:
         await self._tried.wait()
@@ -103,9 +118,13 @@ class Adapters:
 
     def status(self, name: str) -> AdapterStatus:
         if (adapter := self._open.get(name)) is not None:
+            details = adapter.details
+            if (why := self._not_reloaded.get(name)) is not None:
+                since = self._opened_at[name].isoformat(timespec="seconds")
+                details = details | {"not_reloaded": {"why": why, "opened_at": since}}
             if adapter.encoder is not None and adapter.encoder.failure:
-                return AdapterStatus(name, "unavailable", adapter.encoder.failure, adapter.details)
-            return AdapterStatus(name, "ready", details=adapter.details)
+                return AdapterStatus(name, "unavailable", adapter.encoder.failure, details)
+            return AdapterStatus(name, "ready", details=details)
         if name in self._why:
             return AdapterStatus(name, "unavailable", self._why[name])
         return AdapterStatus(name, "opening")

@@ -35,20 +35,30 @@ class ServerReadiness:
         return tuple(str(row.get("name")) for row in self.adapters if row.get("state") == state)
 
     def complaints(self) -> Iterator[str]:
-        """Yield a line for each adapter that does not serve, and each template left out."""
+        """Yield a line for each adapter that does not serve, or not all that is written."""
         for row in self.adapters:
             if row.get("state") not in ("ready", "opening"):
                 why = f": {row['why']}" if row.get("why") else ""
                 yield f"adapter {row.get('name')} is {row.get('state')}{why}"
         for row in self.adapters:
-            for line in left_out_lines(row):
+            for line in fault_lines(row):
                 yield f"adapter {row.get('name')}: {line}"
 
 
-def left_out_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return a line for each template of an adapter's row that cannot be used."""
-    rows = (row.get("details") or {}).get("left_out") or ()
-    return tuple(f"{each['template'] or 'a template'} is left out: {each['why']}" for each in rows)
+def fault_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a line for each thing that an adapter's row says it does not serve as written."""
+    details = row.get("details") or {}
+    lines = [
+        f"the version of {each['version']} of {each['file']} is served: {each['why']}"
+        for each in details.get("earlier") or ()
+    ]
+    lines += [
+        f"{each['template'] or 'a template'} is left out: {each['why']}"
+        for each in details.get("left_out") or ()
+    ]
+    if refused := details.get("not_reloaded"):
+        lines.append(f"is not reloaded, and goes on as it was: {refused['why']}")
+    return tuple(lines)
 
 
 def ask_readiness(url: str, *, timeout_s: float = 2.0) -> ServerReadiness | None:
@@ -92,7 +102,8 @@ def serve_command(wanted: runfile.Launch) -> list[str]:
     safe = ["-P"] if sys.flags.safe_path else []
     where = ["--host", wanted.host, "--port", str(wanted.port)]
     files = ["--config", str(wanted.config.absolute()), "--data", str(wanted.data_dir)]
-    return [sys.executable, *safe, "-m", "server", "serve", *where, *files]
+    watch = ["--watch"] if wanted.watches else []
+    return [sys.executable, *safe, "-m", "server", "serve", *where, *files, *watch]
 
 
 def launch(

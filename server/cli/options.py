@@ -56,6 +56,9 @@ Port = Annotated[
     int | None,
     typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port; overrides server.port."),
 ]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Reload each adapter when its files are saved.")
+]
 Adapter = Annotated[
     str | None,
     typer.Option(
@@ -67,7 +70,12 @@ Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question,
 
 
 def repeated(
-    config: Path, data: Path | None, *, host: str | None = None, port: int | None = None
+    config: Path,
+    data: Path | None,
+    *,
+    host: str | None = None,
+    port: int | None = None,
+    watch: bool = False,
 ) -> list[str]:
     """The options that were given, for a command to paste that is to mean the same server."""
     given = {
@@ -76,7 +84,8 @@ def repeated(
         "--host": host,
         "--port": port,
     }
-    return [str(word) for pair in given.items() if pair[1] is not None for word in pair]
+    words = [str(word) for pair in given.items() if pair[1] is not None for word in pair]
+    return [*words, "--watch"] if watch else words
 
 
 def option(metavar: str, text: str) -> Any:

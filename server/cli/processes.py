@@ -23,14 +23,15 @@ def start(
     port: options.Port = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    watch: options.Watch = False,
 ) -> None:
     """Start the server in the background, and wait until it is ready."""
     settings = options.configured(config, data=data, host=host, port=port).settings
     with one_at_a_time(settings.data_dir):
         running = read_running(settings.data_dir)
         if running is not None:
-            again = command("restart", *options.repeated(config, data, host=host, port=port))
-            _say_already_running(running, host, port, again)
+            given = options.repeated(config, data, host=host, port=port, watch=watch)
+            _say_already_running(running, host, port, watch, command("restart", *given))
             return
         free = check_free(settings.server.host, settings.server.port)
         wanted = Launch(
@@ -41,6 +42,7 @@ def start(
             shutdown_grace_s=settings.server.shutdown_grace_s,
             asked_host=host,
             asked_port=free if port == 0 else port,
+            watches=watch,
         )
         begun = time.monotonic()
         try:
@@ -65,6 +67,7 @@ def restart(
     port: options.Port = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    watch: options.Watch = False,
 ) -> None:
     """Stop the server if it runs, and start it with the options it had, or these."""
     before = read_running(_data_dir(config, data))
@@ -72,10 +75,11 @@ def restart(
         host = before.asked_host if host is None else host
         port = before.asked_port if port is None else port
         config = Path(before.config) if config == options.DEFAULT_CONFIG else config
+        watch = watch or before.watches
     # A configuration that cannot be used must not cost the server that runs.
     settings = options.configured(config, data=data, host=host, port=port).settings
     _stop(settings.data_dir)
-    start(host, port, config, data)
+    start(host, port, config, data, watch)
 
 
 def status(
@@ -100,6 +104,7 @@ def status(
                 "url": running.url,
                 "pid": running.pid,
                 "started_at": running.started_at,
+                "watches": running.watches,
                 "log": running.log,
                 "data_dir": str(data_dir),
             }
@@ -133,12 +138,19 @@ def logs(
             raise
 
 
-def _say_already_running(running: Running, host: str | None, port: int | None, again: str) -> None:
-    """Say that it runs; that is a failure if it runs elsewhere than it was asked to."""
+def _say_already_running(
+    running: Running, host: str | None, port: int | None, watch: bool, again: str
+) -> None:
+    """Say that it runs; that is a failure if it runs otherwise than it was asked to."""
     if host not in (None, running.host) or port not in (None, 0, running.port):
         fail(
             f"Orbit is already running at {running.url} (pid {running.pid}), and not where you "
             f"asked for. Name another --data folder for a second server, or move it: {again}"
+        )
+    if watch and not running.watches:
+        fail(
+            f"Orbit is already running at {running.url} (pid {running.pid}), and does not watch "
+            f"its files: {again}"
         )
     say(f"Orbit is already running at {running.url} (pid {running.pid})")
     readiness = ask_readiness(running.url)

@@ -76,6 +76,8 @@ class Launch:
     asked_host: str | None = None
     """`--host` as it was given, for a restart to give again."""
     asked_port: int | None = None
+    watches: bool = False
+    """Whether it reloads what is saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class Running:
     log: str | None = None
     asked_host: str | None = None
     asked_port: int | None = None
+    watches: bool = False
 
     @property
     def url(self) -> str:
@@ -126,6 +129,7 @@ def describe_process(pid: int, launch: Launch, *, log: Path | None = None) -> Ru
         log=str(log) if log else None,
         asked_host=launch.asked_host,
         asked_port=launch.asked_port,
+        watches=launch.watches,
     )
 
 

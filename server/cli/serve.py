@@ -5,6 +5,8 @@ import gc
 import os
 import signal
 import socket
+import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -16,7 +18,6 @@ from server.cli.runfile import Launch, recorded
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from server.adapters.manager import Reread
     from server.settings.models import Settings
 
 
@@ -25,6 +26,7 @@ def serve(
     port: options.Port = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    watch: options.Watch = False,
 ) -> None:
     """Serve in the foreground until Ctrl-C; requests in flight finish first."""
     found = options.configured(config, data=data, host=host, port=port)
@@ -37,12 +39,29 @@ def serve(
         config=config,
         data_dir=found.settings.data_dir,
         shutdown_grace_s=server.shutdown_grace_s,
+        watches=watch,
     )
+    from server.settings.loader import load_settings
+
+    def create() -> "FastAPI":
+        from server.app import create_app
+
+        return create_app(
+            found.settings,
+            found.environ,
+            lambda: options.configured(config).settings.adapters,
+            lambda: load_settings(config, os.environ).sources,
+            watches=watch,
+            say=say if sys.stderr.isatty() else None,
+        )
+
     with recorded(launch):
-        _serve(found, listening, lambda: options.configured(config).settings.adapters)
+        _serve(found, listening, create)
 
 
-def _serve(found: options.Configured, listening: socket.socket, reread: "Reread") -> None:
+def _serve(
+    found: options.Configured, listening: socket.socket, create: "Callable[[], FastAPI]"
+) -> None:
     import uvloop
 
     from server.cli.allocator import limit_arenas
@@ -56,18 +75,19 @@ def _serve(found: options.Configured, listening: socket.socket, reread: "Reread"
     # through every `finally`, before, during and after.
     signal.signal(signal.SIGTERM, _end)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_run(found, listening, reread))
+        runner.run(_run(found, listening, create))
 
 
-async def _run(found: options.Configured, listening: socket.socket, reread: "Reread") -> None:
+async def _run(
+    found: options.Configured, listening: socket.socket, create: "Callable[[], FastAPI]"
+) -> None:
     import uvicorn
 
     from server.api.connections import HttpServer
-    from server.app import create_app
 
     settings = found.settings
     host, port = listening.getsockname()[:2]
-    api = create_app(settings, found.environ, reread)
+    api = create()
     async with api.router.lifespan_context(api):  # not by uvicorn: a failure here has a message
         say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C to stop)")
         proxies = settings.server.connections.trusted_proxies

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from server.access.models import sample_name
-from server.cli.launcher import ServerReadiness, left_out_lines
+from server.cli.launcher import ServerReadiness, fault_lines
 from server.cli.output import print_text, say
 from server.cli.runfile import Running
 
@@ -64,10 +64,12 @@ def say_status(data_dir: Path, running: Running | None, readiness: ServerReadine
     print_text(f"Orbit is running at {running.url} (pid {running.pid}): {how}")
     print_text(f"  since  {running.started_at}")
     print_text(f"  log    {running.log or 'the terminal it runs in'}")
+    if running.watches:
+        print_text("  watch  what is saved is reloaded")
     for row in () if readiness is None else readiness.adapters:
         why = f": {row['why']}" if row.get("why") else ""
         print_text(f"  {row.get('state')}  {row.get('name')}{why}")
-        for line in left_out_lines(row):
+        for line in fault_lines(row):
             print_text(f"    {line}")
 
 
@@ -89,14 +91,16 @@ def curl(url: str, key: str, question: str) -> str:
 
 def example_question(adapter: "AdapterSettings") -> str:
     """Return the first example question of the adapter's own templates."""
-    import yaml
+    from server.settings.documents import read_yaml
 
     for pattern in adapter.config.template_library_path:
         for file in sorted(glob(str(pattern))):
-            library = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
-            for template in library.get("templates") or ():
-                if template.get("nl_examples"):
-                    return str(template["nl_examples"][0])
+            data = read_yaml(Path(file), os.environ, top=(dict, list)).data
+            entries = data.get("templates") if isinstance(data, dict) else data
+            for template in entries if isinstance(entries, list) else ():
+                examples = template.get("nl_examples") if isinstance(template, dict) else None
+                if examples:
+                    return str(examples if isinstance(examples, str) else examples[0])
     return "What can you do?"
 
 

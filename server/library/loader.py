@@ -1,15 +1,16 @@
 """A domain file and template files, into one library or all that is wrong with them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from server.errors import Location, Problem, first_of
 from server.library.domain import build_domain
-from server.library.model import Domain, LeftOut, Library, Template
+from server.library.earlier import EarlierTexts, is_standing_domain, standing_templates
+from server.library.model import Domain, LeftOut, Library, StandIn, Template
 from server.library.problems import ProblemCollector
 from server.library.templates import build_templates, by_id
-from server.settings.documents import Document, read_yaml, shown_path
+from server.settings.documents import Document, parse_yaml, read_yaml, shown_path
 from server.settings.fields import expand
 
 
@@ -19,13 +20,16 @@ class LoadedLibrary:
 
     `readable` holds all that could be read, so that more can be said of it.
     `from_environment` are the values that placeholders brought in, which no log should
-    show.
+    show. `texts` are the files that could be read, as they were, and `unreadable` says what is
+    wrong with each other that is there.
     """
 
     library: Library | None
     problems: tuple[Problem, ...]
     readable: Library | None = None
     from_environment: frozenset[str] = field(default=frozenset(), repr=False)
+    texts: Mapping[Path, bytes] = field(default_factory=dict, repr=False)
+    unreadable: tuple[Problem, ...] = ()
 
 
 def load_library(
@@ -34,26 +38,30 @@ def load_library(
     environ: Mapping[str, str],
     *,
     base_url: str = "",
+    earlier: EarlierTexts | None = None,
 ) -> LoadedLibrary:
     """Read a library; `template_paths` are files or globs. Never raises for what they hold.
 
-    A `base_url` stands in place of the domain's own.
+    A `base_url` stands in place of the domain's own, and `earlier` texts in place of files that
+    are there and cannot be read, as far as those still agree with them.
     """
     collector = ProblemCollector()
-    documents = [read_yaml(domain_path, environ)]
+    reader = _Reader(environ, collector, earlier)
     # Templates are judged by themselves when the domain cannot be read, so that an
     # author sees everything at once; nothing of the domain is then held against them.
-    domain = build_domain(documents[0], collector, base_url=base_url)
-    documents += _read_templates(template_paths, environ, collector)
+    domain = build_domain(reader.domain(domain_path), collector, base_url=base_url)
     built: list[tuple[Template, bool]] = []
-    for document in documents[1:]:
-        found = ProblemCollector() if domain is None else collector
-        built += build_templates(document, domain or Domain(name=""), found)
+    found = _template_files(template_paths, collector)
+    for file in found:
+        document = reader.templates(file)
+        aside = ProblemCollector() if domain is None else collector
+        read = build_templates(document, domain or Domain(name=""), aside)
         if domain is None:
-            collector.problems += [p for p in found.problems if p.kind not in _NEED_THE_DOMAIN]
+            collector.problems += [p for p in aside.problems if p.kind not in _NEED_THE_DOMAIN]
+        built += reader.standing(file, read)
     templates = by_id([template for template, _ in built], collector)
     if not any(problem.is_error for problem in collector.problems) and not templates:
-        where = Location(documents[-1].file if len(documents) > 1 else shown_path(domain_path))
+        where = Location(shown_path(found[-1] if found else domain_path))
         collector.add("empty-library", "there is no template that can be used", where)
     problems = collector.all()
     readable, library = None, None
@@ -61,9 +69,11 @@ def load_library(
         readable = Library(domain, templates)
         sound = {t.id: t for t, usable in built if usable and templates[t.id] is t}
         if sound and not collector.failed:
-            library = Library(domain, sound, templates_left_out(problems))
-    secrets = frozenset[str]().union(*(document.from_environment for document in documents))
-    return LoadedLibrary(library, problems, readable, secrets)
+            stand_ins = tuple(reader.stand_ins)
+            library = Library(domain, sound, templates_left_out(problems), stand_ins)
+    secrets = frozenset(reader.from_environment)
+    texts, unreadable = reader.texts, tuple(reader.unreadable)
+    return LoadedLibrary(library, problems, readable, secrets, texts, unreadable)
 
 
 def templates_left_out(problems: Iterable[Problem]) -> tuple[LeftOut, ...]:
@@ -78,9 +88,7 @@ def templates_left_out(problems: Iterable[Problem]) -> tuple[LeftOut, ...]:
 _NEED_THE_DOMAIN = frozenset({"unknown-parameter-type", "format-template-missing", "no-base-url"})
 
 
-def _read_templates(
-    paths: Sequence[Path], environ: Mapping[str, str], collector: ProblemCollector
-) -> list[Document]:
+def _template_files(paths: Sequence[Path], collector: ProblemCollector) -> list[Path]:
     files: dict[Path, Path] = {}
     for path in paths:
         found = expand(path)
@@ -88,4 +96,101 @@ def _read_templates(
             collector.add("not-found", "there is no such file", Location(shown_path(path)))
         for file in found:
             files.setdefault(file.resolve(), file)
-    return [read_yaml(file, environ, top=(dict, list)) for file in files.values()]
+    return list(files.values())
+
+
+class _Reader:
+    """Reads the files of a library, or the earlier versions of those that cannot be read."""
+
+    def __init__(
+        self, environ: Mapping[str, str], collector: ProblemCollector, earlier: EarlierTexts | None
+    ) -> None:
+        self.texts: dict[Path, bytes] = {}
+        self.unreadable: list[Problem] = []
+        self.from_environment: set[str] = set()
+        self.stand_ins: list[StandIn] = []
+        self._environ, self._collector, self._earlier = environ, collector, earlier
+        self._standing: dict[Path, tuple[Problem, Mapping[str, bool]]] = {}
+
+    def domain(self, path: Path) -> Document:
+        return self._read(path, (dict,), _domain_objection)
+
+    def templates(self, path: Path) -> Document:
+        def objection(broken: Document, before: Document) -> str:
+            standing = standing_templates(_text(broken), _text(before), list(_ids(before)))
+            self._standing[path] = broken.problems[0], standing
+            return "" if any(standing.values()) else "no template is still there as it was"
+
+        return self._read(path, (dict, list), objection)
+
+    def standing(
+        self, path: Path, read: list[tuple[Template, bool]]
+    ) -> list[tuple[Template, bool]]:
+        """Return the templates of `path` without those that only an earlier version of it has.
+
+        One that was changed since, in a way that nobody can read, is left out.
+        """
+        if path not in self._standing:
+            return read
+        problem, standing = self._standing[path]
+        for name in (name for name, unchanged in standing.items() if not unchanged):
+            what = f"{name!r} was changed, and cannot be read: its file {problem.what}"
+            self._collector.problems.append(replace(problem, what=what, template=name))
+        kept = ((template, usable) for template, usable in read if template.id in standing)
+        return [(template, usable and standing[template.id]) for template, usable in kept]
+
+    def _read(
+        self,
+        path: Path,
+        top: tuple[type, ...],
+        objection: Callable[[Document, Document], str],
+    ) -> Document:
+        document = read_yaml(path, self._environ, top=top)
+        if document.readable:
+            self.texts[path] = document.raw
+        elif document.raw:
+            self.unreadable += document.problems
+            document = self._earlier_or(document, path, top, objection)
+        self.from_environment |= document.from_environment
+        return document
+
+    def _earlier_or(
+        self,
+        broken: Document,
+        path: Path,
+        top: tuple[type, ...],
+        objection: Callable[[Document, Document], str],
+    ) -> Document:
+        earlier = self._earlier
+        if earlier is None or path not in earlier.texts:
+            return broken
+        version = f"its version of {earlier.version}"
+        file = f"{broken.file}, {version}"
+        before = parse_yaml(earlier.texts[path], file, self._environ, top=top)
+        why = earlier.withheld or objection(broken, before)
+        (keys, first), *others = broken.placed
+        if why:
+            told = replace(first, what=f"{first.what}; {version} is not served: {why}")
+            return replace(broken, placed=((keys, told), *others))
+        told = replace(first, what=f"{first.what}; {version} is served", severity="warning")
+        self._collector.problems.append(told)
+        self.stand_ins.append(StandIn(broken.file, earlier.version, str(first)))
+        return before
+
+
+def _domain_objection(broken: Document, before: Document) -> str:
+    if is_standing_domain(_text(broken), _text(before)):
+        return ""
+    return "what it says of api_config, authentication or unused_values has changed"
+
+
+def _ids(document: Document) -> Iterator[str]:
+    data = document.data
+    entries = data.get("templates") if isinstance(data, dict) else data
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str):
+            yield entry["id"]
+
+
+def _text(document: Document) -> str:
+    return document.raw.decode("utf-8-sig", errors="replace")

@@ -344,6 +344,15 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class StandIn:
+    """A file that cannot be read, and the version of it that serves instead."""
+
+    file: str
+    version: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """A domain and its templates, by id, in the order they were written."""
 
@@ -351,11 +360,13 @@ class Library:
     templates: Mapping[str, Template]
     left_out: tuple[LeftOut, ...] = ()
     """What was written beside them, and cannot be used."""
+    stand_ins: tuple[StandIn, ...] = ()
+    """Files that cannot be read, of which an earlier version serves."""
 
     @property
     def written(self) -> frozenset[str] | None:
         """The id of every template, also of those left out; None when not all can be read."""
         left_out = [each.template for each in self.left_out]
-        if None in left_out:
+        if None in left_out or self.stand_ins:
             return None
         return frozenset(self.templates) | {name for name in left_out if name is not None}

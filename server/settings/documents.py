@@ -26,7 +26,7 @@ class Document:
     `data` is made of dicts with text keys, lists, text, numbers, booleans and None.
     Parts that YAML anchors share are shared in `data` too: do not change it.
     `from_environment` are the values that placeholders brought in; they may be
-    secrets, so messages and logs leave them out.
+    secrets, so messages and logs leave them out. `raw` is the file as it was read.
     """
 
     file: str
@@ -34,6 +34,7 @@ class Document:
     placed: tuple[tuple[Keys, Problem], ...] = ()
     from_environment: frozenset[str] = frozenset()
     root: Node = field(default_factory=lambda: Node(1), repr=False, compare=False)
+    raw: bytes = field(default=b"", repr=False, compare=False)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -110,11 +111,11 @@ def parse_yaml(
     except UnicodeDecodeError as broken:
         line = raw.count(b"\n", 0, broken.start) + 1
         problem = Problem("is not UTF-8 text", Location(file, line), "not-utf8")
-        return Document(file, placed=(((), problem),))
+        return Document(file, placed=(((), problem),), raw=raw)
     tree = YamlTree(text, file, environ)
     placed, from_environment = tuple(tree.placed), frozenset(tree.from_environment)
     if tree.root is None:
-        return Document(file, None, placed, from_environment)
+        return Document(file, None, placed, from_environment, raw=raw)
     data = tree.root.value
     if data is None:
         data = {} if dict in top else []
@@ -125,7 +126,7 @@ def parse_yaml(
         names = " or ".join("a list" if kind is list else "`name: value` lines" for kind in top)
         where = Location(file, tree.root.line)
         placed = (*placed, ((), Problem(f"expected {names} at the top", where, "wrong-type")))
-    return Document(file, data, placed, from_environment, tree.root)
+    return Document(file, data, placed, from_environment, tree.root, raw)
 
 
 def shown_path(path: Path) -> str:

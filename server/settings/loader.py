@@ -55,9 +55,13 @@ def with_env_file(
 
 def _read_all(
     path: Path, root: Path, environ: Mapping[str, str]
-) -> tuple[list[Document], list[Problem]]:
-    """Read `path` and everything it imports, each file once; problems are those of imports."""
+) -> tuple[list[Document], list[Problem], tuple[Path, ...]]:
+    """Read `path` and everything it imports, each file once; problems are those of imports.
+
+    The last are the files, and every place where an import looked for more.
+    """
     documents: list[Document] = []
+    places: list[Path] = [path.absolute()]
     problems: list[Problem] = []
     seen: set[Path] = set()
 
@@ -74,6 +78,7 @@ def _read_all(
         for number, pattern in enumerate(wanted.imports):
             where = document.where(("import", number))
             found, tried = _find(pattern, file, root)
+            places.extend(tried)
             if not found:
                 what = f"import: nothing at {join_words(map(shown_path, tried))}"
                 # A folder of adapters may well be empty; a file that is named may not be gone.
@@ -88,7 +93,7 @@ def _read_all(
                     visit(target, chain)
 
     visit(path, ())
-    return documents, problems
+    return documents, problems, tuple(dict.fromkeys(places))
 
 
 def _find(pattern: str, importer: Path, root: Path) -> tuple[list[Path], list[Path]]:
@@ -107,13 +112,15 @@ class LoadedSettings:
     """Settings, or None when a problem is an error.
 
     `environ` is what placeholders were filled from, for the files that adapters name.
-    `from_environment` are the values that were filled in, which no log should show.
+    `from_environment` are the values that were filled in, which no log should show. `sources`
+    are the files and globs that were read, there or not.
     """
 
     settings: Settings | None
     problems: tuple[Problem, ...]
     environ: Mapping[str, str] = field(repr=False)
     from_environment: frozenset[str] = field(repr=False)
+    sources: tuple[Path, ...] = ()
 
 
 def root_of(config_path: Path) -> Path:
@@ -126,7 +133,7 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> LoadedSettings:
     """Read the configuration at `path`; variables come from `environ`, then from `.env`."""
     root = root_of(path)
     variables, problems = with_env_file(root / ".env", environ)
-    documents, import_problems = _read_all(path, root, variables)
+    documents, import_problems, sources = _read_all(path, root, variables)
     merged = _MergedSettings(root)
     for document in documents:
         merged.add(document)
@@ -136,6 +143,7 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> LoadedSettings:
         problems=found,
         environ=variables,
         from_environment=frozenset().union(*(d.from_environment for d in documents)),
+        sources=sources,
     )
 
 

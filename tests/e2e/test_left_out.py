@@ -8,7 +8,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from server.cli.launcher import ServerReadiness, left_out_lines
+from server.cli.launcher import ServerReadiness, fault_lines
 from server.cli.main import command_line
 from tests.e2e.test_reloading import PACK, SUMS, serving
 from tests.support.configuring import NOW, PERCENTAGE, adapter, write_library
@@ -142,12 +142,12 @@ def test_check_warns_of_what_is_always_asked_for(tmp_path: Path) -> None:
 
 def test_status_shows_it() -> None:
     row = {"name": "sums", "state": "ready", "details": {"left_out": [ROW, NAMELESS]}}
-    assert left_out_lines(row) == (
+    assert fault_lines(row) == (
         "now is left out: it is wrong @ tools.yaml:3",
         "a template is left out: is not valid YAML @ more.yaml:1",
     )
     assert tuple(ServerReadiness("ready", (row,)).complaints()) == tuple(
-        f"adapter sums: {line}" for line in left_out_lines(row)
+        f"adapter sums: {line}" for line in fault_lines(row)
     )
 
 

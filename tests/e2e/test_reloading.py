@@ -1,7 +1,7 @@
 """Adapters are read again while the server runs; what cannot be used changes nothing."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.cli.options import configured
 from server.providers.embeddings import watched
+from server.settings.loader import load_settings
 from tests.support.api import running
 from tests.support.audit import audited
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
@@ -34,6 +35,7 @@ class Server:
     folder: Path
     key: str
     admin: str
+    version: Callable[[str], str]
 
     async def ask(self, message: str) -> str:
         found = await self.client.post(
@@ -50,8 +52,12 @@ class Server:
 
 @asynccontextmanager
 async def serving(
-    folder: Path, *adapters: dict[str, Any], **sections: Any
+    folder: Path,
+    *adapters: dict[str, Any],
+    said: list[str] | None = None,
+    **sections: Any,
 ) -> AsyncIterator[Server]:
+    """A server over these adapters. With `said` it watches, and says there what it did."""
     found = configure(folder, adapters, **sections)
     keys = await KeyStore.open(found.settings.database_url, found.settings.secret_path)
     key, _ = await keys.create(NewKey("sums"))
@@ -59,12 +65,17 @@ async def serving(
     await keys.close()
     path = folder / "config.yaml"
     async with running(
-        found.settings, found.environ, lambda: configured(path).settings.adapters
+        found.settings,
+        found.environ,
+        lambda: configured(path).settings.adapters,
+        sources=lambda: load_settings(path, {}).sources,
+        watches=said is not None,
+        say=None if said is None else said.append,
     ) as api:
         transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             await api.state.api.adapters.every_one_tried()
-            yield Server(client, folder, key, admin)
+            yield Server(client, folder, key, admin, api.state.api.manager.version)
 
 
 async def test_a_template_that_was_added_answers_after_a_reload(tmp_path: Path) -> None:
@@ -155,7 +166,9 @@ async def test_a_question_under_way_is_answered_by_the_adapter_it_came_to(tmp_pa
 async def test_a_provider_that_is_down_leaves_the_adapter_as_it_was(tmp_path: Path) -> None:
     library = write_library(tmp_path / "sums")
     with ollama_stand_in() as served:
-        sections = {"embeddings": {"ollama": {"base_url": served.base_url, "max_retries": 0}}}
+        sections: dict[str, Any] = {
+            "embeddings": {"ollama": {"base_url": served.base_url, "max_retries": 0}}
+        }
         async with serving(tmp_path, adapter("sums", library), **sections) as server:
             served.statuses = [500] * 9
             moved = adapter("sums", library, embedding_provider="ollama")
@@ -187,7 +200,9 @@ async def test_an_adapter_is_not_ready_while_its_encoder_is_down(
 ) -> None:
     library = write_library(tmp_path / "sums")
     with ollama_stand_in() as served:
-        sections = {"embeddings": {"ollama": {"base_url": served.base_url, "max_retries": 0}}}
+        sections: dict[str, Any] = {
+            "embeddings": {"ollama": {"base_url": served.base_url, "max_retries": 0}}
+        }
         far = adapter("sums", library, embedding_provider="ollama")
         async with serving(tmp_path, far, **sections) as server:
 

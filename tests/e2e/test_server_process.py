@@ -133,6 +133,13 @@ def test_starting_it_elsewhere_while_it_runs_is_refused(orbit: Orbit) -> None:
     assert refused.stderr.endswith(f", or move it: {move}\n")
 
 
+def test_a_server_that_does_not_watch_is_not_taken_for_one_that_does(orbit: Orbit) -> None:
+    refused = orbit.run("start", "--watch")
+    assert (refused.returncode, orbit.status()["watches"]) == (1, False)
+    again = f"./bin/orbit.sh restart --data {shlex.quote(str(orbit.data_dir))} --watch"
+    assert refused.stderr.endswith(f", and does not watch its files: {again}\n")
+
+
 def test_status_tells_people_and_programs(orbit: Orbit) -> None:
     told = orbit.status()
     assert (told["running"], told["status"], told["data_dir"]) == (

@@ -102,8 +102,9 @@ async def running(
     settings: Settings,
     environ: Mapping[str, str],
     reread: Callable[[], Sequence[AdapterSettings]] | None = None,
+    **options: Any,
 ) -> AsyncIterator[FastAPI]:
     """The whole server, started."""
-    app = create_app(settings, environ, reread)
+    app = create_app(settings, environ, reread, **options)
     async with app.router.lifespan_context(app):
         yield app
