@@ -26,7 +26,7 @@ from server.errors import StoreUnavailable
 from tests.audit.test_audit import EVENT, SEAL, SINKS, file, fill, table
 from tests.support.postgresql import postgresql, why_not
 
-KILLS = 4
+KILLS = 2
 
 
 def in_database(folder: Path, *statements: Any) -> None:
