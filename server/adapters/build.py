@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from server.adapters.check import LoadedAdapter, egress_policy, load_adapter
+from server.adapters.library_lock import basis_of, lock_problem
 from server.adapters.models import call_mode, names_provider
 from server.adapters.reformulator import build_reformulation_decider
 from server.adapters.resources import SharedResources
@@ -137,6 +138,9 @@ async def _build(
     for each in library.left_out:
         left_out = each.template or "a template", each.why
         _log.warning("adapter %s: %s is left out: %s", adapter.name, *left_out)
+    details = _details(kind, library, embedder, matcher)
+    if changed is None and calibrated:
+        details |= _lock_details(adapter, loaded, library, embedder)
     resources.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
@@ -155,7 +159,7 @@ async def _build(
         conversations=resources.conversation.store if resources.remembers else None,
         proposals=resources.conversation.proposals,
         models=models,
-        details=_details(kind, library, embedder, matcher),
+        details=details,
         encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),
         index_name=matcher.index_name,
     )
@@ -251,3 +255,19 @@ def _details(
         "embedder": embedder.name,
         **matcher.stats(),
     }
+
+
+def _lock_details(
+    adapter: AdapterSettings, loaded: LoadedAdapter, library: Library, embedder: Embedder
+) -> dict[str, Any]:
+    """Whether the library is what was judged, which is logged where it is not."""
+    if loaded.lock is None:
+        return {}
+    config, fingerprint = adapter.config, embedder.fingerprint
+    changes = loaded.lock.basis.changes(
+        basis_of(library, config, loaded.calibration, encoder=fingerprint)
+    )
+    problem = lock_problem(config.domain_config_path, changes, f"--adapter {adapter.name}")
+    if problem is not None:
+        _log.warning("adapter %s: %s", adapter.name, problem.what)
+    return {"lock": {"fits": not changes, "changed": changes}}

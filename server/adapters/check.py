@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from server.adapters.intents import PackReader, intent_tool_problems, load_adapter_pack
+from server.adapters.library_lock import LibraryLock, read_lock
 from server.adapters.models import load_adapter_prompts
 from server.adapters.reformulator import load_adapter_reformulation
 from server.adapters.types import AdapterType
@@ -48,6 +49,8 @@ class LoadedAdapter:
     prompts: Prompts | None = None
     reformulation: Reformulation | None = None
     calibration: Calibration | None = None
+    lock: LibraryLock | None = None
+    """What the library was judged with, if somebody locked it."""
 
     @property
     def usable(self) -> bool:
@@ -114,6 +117,8 @@ def load_adapter(
         problems += intent_tool_problems(adapter, library, pack)
     reformulation, amiss = load_adapter_reformulation(adapter, library, pack, environ, settings)
     calibration, unfit = _calibration(adapter, library, settings)
+    locked = read_lock(config.domain_config_path)
+    unfit = (*unfit, *([locked.problem] if locked.problem else ()))
     return LoadedAdapter(
         problems=(*problems, *amiss, *unfit),
         kind=kind,
@@ -124,6 +129,7 @@ def load_adapter(
         prompts=prompts,
         reformulation=reformulation,
         calibration=calibration,
+        lock=locked.lock,
     )
 
 

@@ -43,12 +43,21 @@ class ServerReadiness:
         for row in self.adapters:
             for line in left_out_lines(row):
                 yield f"adapter {row.get('name')}: {line}"
+            for line in lock_lines(row):
+                yield f"adapter {row.get('name')}: {line}"
 
 
 def left_out_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return a line for each template of an adapter's row that cannot be used."""
     rows = (row.get("details") or {}).get("left_out") or ()
     return tuple(f"{each['template'] or 'a template'} is left out: {each['why']}" for each in rows)
+
+
+def lock_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a line where an adapter's library is not what was judged when it was locked."""
+    changed = ((row.get("details") or {}).get("lock") or {}).get("changed") or ()
+    listed = ", ".join(map(str, changed))
+    return (f"changed since it was locked: {listed}",) if changed else ()
 
 
 def ask_readiness(url: str, *, timeout_s: float = 2.0) -> ServerReadiness | None:

@@ -23,6 +23,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "talk": "talk:talk",
     "check": "check:check",
     "eval": "evaluate:eval_library",
+    "lock": "lock:lock",
     "new": "new:new",
     "init": "new:new",
     "demo-services": "demo_services:demo_services",
