@@ -24,6 +24,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "check": "check:check",
     "eval": "evaluate:eval_library",
     "lock": "lock:lock",
+    "diff": "diff:diff",
     "new": "new:new",
     "init": "new:new",
     "demo-services": "demo_services:demo_services",
