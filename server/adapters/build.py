@@ -158,6 +158,7 @@ async def _build(
         resolve_adapter=resources.adapters.get if resources.adapters is not None else None,
         conversations=resources.conversation.store if resources.remembers else None,
         proposals=resources.conversation.proposals,
+        inbox=resources.conversation.inbox if resources.remembers else None,
         models=models,
         details=details,
         encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),

@@ -25,6 +25,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "eval": "evaluate:eval_library",
     "lock": "lock:lock",
     "diff": "diff:diff",
+    "inbox": "inbox:inbox_app",
     "new": "new:new",
     "init": "new:new",
     "demo-services": "demo_services:demo_services",
