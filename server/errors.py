@@ -71,6 +71,10 @@ class RequestInvalid(OrbitError):
     code = "request_invalid"  # the request itself is wrong (empty, too large, not JSON)
 
 
+class TurnUnknown(OrbitError):
+    code = "turn_unknown"  # nothing is known of a turn that an opinion is about
+
+
 class ProposalUnknown(OrbitError):
     code = "proposal_unknown"  # the conversation has no proposal of that id
 

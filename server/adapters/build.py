@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from server.adapters.check import LoadedAdapter, egress_policy, load_adapter
+from server.adapters.library_lock import basis_of, lock_problem
 from server.adapters.models import call_mode, names_provider
 from server.adapters.reformulator import build_reformulation_decider
 from server.adapters.resources import SharedResources
@@ -65,7 +66,8 @@ async def build_adapter(
     with _plugin_problems(adapter, "unknown-provider"):
         loaded = await _load(adapter, resources, snapshots, replaces=replaces)
         if changed is not None and loaded.library is not None:
-            loaded = replace(loaded, library=changed(loaded.library))
+            # What it was judged with is no longer its own.
+            loaded = replace(loaded, library=changed(loaded.library), lock=None)
         built = await _build(adapter, resources, loaded, calibrated=calibrated)
     if snapshots is not None and not built.library.stand_ins:
         await asyncio.to_thread(snapshots.keep, adapter, loaded.texts)
@@ -161,6 +163,9 @@ async def _build(
     for file in library.stand_ins:
         told = adapter.name, file.version, file.file, file.why
         _log.warning("adapter %s serves the version of %s of %s: %s", *told)
+    details = _details(kind, library, embedder, matcher)
+    if calibrated:
+        details |= _lock_details(adapter, loaded, library, embedder)
     resources.metrics.index_size(adapter.name, matcher.stats()["vectors"])
     return Adapter(
         name=adapter.name,
@@ -178,8 +183,9 @@ async def _build(
         resolve_adapter=resources.adapters.get if resources.adapters is not None else None,
         conversations=resources.conversation.store if resources.remembers else None,
         proposals=resources.conversation.proposals,
+        inbox=resources.conversation.inbox if resources.remembers else None,
         models=models,
-        details=_details(kind, library, embedder, matcher),
+        details=details,
         encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),
         index_name=matcher.index_name,
     )
@@ -277,3 +283,19 @@ def _details(
         "embedder": embedder.name,
         **matcher.stats(),
     }
+
+
+def _lock_details(
+    adapter: AdapterSettings, loaded: LoadedAdapter, library: Library, embedder: Embedder
+) -> dict[str, Any]:
+    """Whether the library is what was judged, which is logged where it is not."""
+    if loaded.lock is None:
+        return {}
+    config, fingerprint = adapter.config, embedder.fingerprint
+    changes = loaded.lock.basis.changes(
+        basis_of(library, config, loaded.calibration, encoder=fingerprint)
+    )
+    problem = lock_problem(config.domain_config_path, changes, f"--adapter {adapter.name}")
+    if problem is not None:
+        _log.warning("adapter %s: %s", adapter.name, problem.what)
+    return {"lock": {"fits": not changes, "changed": changes}}

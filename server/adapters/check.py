@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from server.adapters.intents import PackReader, intent_tool_problems, load_adapter_pack
+from server.adapters.library_lock import LibraryLock, read_lock
 from server.adapters.models import load_adapter_prompts
 from server.adapters.reformulator import load_adapter_reformulation
 from server.adapters.types import AdapterType
@@ -53,6 +54,8 @@ class LoadedAdapter:
     calibration: Calibration | None = None
     texts: Mapping[Path, bytes] = field(default_factory=dict, repr=False)
     unreadable: tuple[Problem, ...] = ()
+    lock: LibraryLock | None = None
+    """What the library was judged with, if somebody locked it."""
 
     @property
     def usable(self) -> bool:
@@ -127,6 +130,8 @@ def load_adapter(
         problems += intent_tool_problems(adapter, library, pack)
     reformulation, amiss = load_adapter_reformulation(adapter, library, pack, environ, settings)
     calibration, unfit = _calibration(adapter, library, settings)
+    locked = read_lock(config.domain_config_path)
+    unfit = (*unfit, *([locked.problem] if locked.problem else ()))
     return LoadedAdapter(
         problems=(*problems, *amiss, *unfit),
         kind=kind,
@@ -139,6 +144,7 @@ def load_adapter(
         calibration=calibration,
         texts=loaded.texts,
         unreadable=loaded.unreadable,
+        lock=locked.lock,
     )
 
 

@@ -58,6 +58,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.AdapterUnknown, 404),
     (errors.IntentsUndefined, 404),
     (errors.ProposalUnknown, 404),
+    (errors.TurnUnknown, 404),
     (errors.ProposalExpired, 410),
     (errors.ProposalRefused, 409),
     (errors.ReloadRefused, 409),

@@ -51,6 +51,26 @@ class ConfirmRequest(StrictModel):
     )
 
 
+class FeedbackRequest(StrictModel):
+    """What a person thinks of an answer."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"request_id": "5f0c2d", "verdict": "wrong"}]}
+    )
+
+    request_id: str = Field(
+        pattern=r"^[A-Za-z0-9._-]{1,64}$", description="`X-Request-ID` of the answer."
+    )
+    verdict: Literal["right", "wrong"] = Field(description="Whether it was what was asked for.")
+    session_id: SessionId | None = Field(
+        None, description="The conversation of the answer; another one is not it."
+    )
+    comment: str = Field("", max_length=2000, description="What was wrong, in plain words.")
+    expected: str | None = Field(
+        None, min_length=1, max_length=255, description="Id of the template that was meant."
+    )
+
+
 class ChatResponse(BaseModel):
     """An answer, and why it is this one."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from server.conversation.confirmations.service import ConfirmationService
+from server.conversation.inbox import InboxStore
 from server.conversation.store import ConversationStore
 from server.core.decision import Decision
 from server.core.ports import Decider
@@ -73,6 +74,7 @@ class Adapter:
     conversations: ConversationStore | None = None
     models: AdapterModels | None = None
     proposals: ConfirmationService | None = None
+    inbox: InboxStore | None = None
     details: dict[str, Any] = field(default_factory=dict)
     encoder: WatchedEmbedder | None = None
     index_name: str = ""

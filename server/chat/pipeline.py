@@ -21,6 +21,7 @@ from server.chat.execute import (
     refuse_unoffered,
 )
 from server.chat.history import load_history, save_history
+from server.chat.inbox import note_turn
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
 from server.chat.redact import is_private, withhold_words
 from server.chat.respond import TurnFindings, respond, with_notes
@@ -128,7 +129,7 @@ async def _answer_turn(
     detection = None
     if by.detect is not None and not isinstance(decision, Blocked):
         turn, detection = await detect_intent(by, turn, trace)
-    contribution = ""
+    contribution = form = ""
     if decision is None:
         # A conversation that began in another adapter says nothing of this one.
         alone = turn if by is adapter else without_follow_up(turn)
@@ -143,6 +144,7 @@ async def _answer_turn(
                 break
         turn = replace(turn, intent=decided.intent)
         decision, contribution = decided.decision, decided.contribution
+        form = decided.form
         if decided.form:
             found = {"form": decided.form, "contributes": contribution or "nothing"}
             trace.note("conversation", found)
@@ -186,6 +188,7 @@ async def _answer_turn(
         answer = with_notes(answer)
 
     await save_history(adapter, turn, answer, by=by, private=private)
+    note_turn(adapter, turn, answer, by=by, private=private, form=form)
     return answer
 
 

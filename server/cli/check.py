@@ -14,7 +14,7 @@ from server.cli import options
 from server.cli.library_folder import DOMAIN, ENDINGS, QUESTIONS, library_adapter, template_files
 from server.cli.output import print_result, say
 from server.errors import Location, Problem
-from server.evaluation.questions import load_questions
+from server.evaluation.questions import load_questions, questions_digest
 from server.guards.options import guard_problems
 from server.guards.pack import load_guards
 from server.settings.adapters import AdapterSettings
@@ -23,6 +23,7 @@ from server.settings.loader import load_settings, root_of, with_env_file
 from server.settings.models import Settings
 
 if TYPE_CHECKING:
+    from server.adapters.check import LoadedAdapter
     from server.library.model import Library
 
 
@@ -77,6 +78,7 @@ class Checked(NamedTuple):
     """An adapter without errors, whose examples can be asked."""
 
     adapter: AdapterSettings
+    loaded: "LoadedAdapter"
     library: "Library"
     environ: Mapping[str, str]
     settings: Settings | None
@@ -144,6 +146,7 @@ def _check_library(
 
 async def ask_all(found: Sequence[Checked], *, strict: bool) -> list[Problem]:
     """Ask the examples of each adapter, and return what is said of those that fail."""
+    from server.adapters.library_lock import lock_problem
     from server.evaluation.asked_examples import ask_examples
     from server.evaluation.example_report import KINDS, problems_of, summary
     from server.evaluation.rehearsals import open_rehearsals
@@ -154,8 +157,14 @@ async def ask_all(found: Sequence[Checked], *, strict: bool) -> list[Problem]:
             settings = (one.settings or Settings()).model_copy(update={"data_dir": Path(scratch)})
             async with open_rehearsals(settings, one.environ, one.adapter) as rehearsals:
                 asked = await ask_examples(one.library, rehearsals)
+                encoder = rehearsals.encoder.fingerprint
         say(f"{one.adapter.name}: {summary(asked)}")
         problems += problems_of(one.library, asked)
+        locked = one.loaded.lock
+        if locked is not None and locked.basis.encoder != encoder:
+            path = one.adapter.config.domain_config_path
+            changed = lock_problem(path, ["the encoder"], _which(one.adapter, one.settings))
+            problems += [changed] if changed else []
     failing = frozenset(KINDS.values()) if strict else frozenset[str]()
     return [replace(p, severity="error") if p.kind in failing else p for p in problems]
 
@@ -180,7 +189,9 @@ def _check_adapter(
         if not any(problem.is_error for problem in problems):
             problems += suggestions(read.library, extractor)
             if checked is not None:
-                checked.append(Checked(adapter, read.library, environ, settings))
+                checked.append(Checked(adapter, read, read.library, environ, settings))
+        if read.lock is not None:
+            problems += _lock_problems(adapter, read, environ, _which(adapter, settings))
     if settings is not None:
         problems += guard_problems(adapter, read.library, settings, environ)
     # Which templates there are is only known when all of them can be read.
@@ -192,6 +203,28 @@ def _check_adapter(
         if path.suffix in ENDINGS:
             problems += load_questions(path, known, environ)[1]
     return problems
+
+
+def _lock_problems(
+    adapter: AdapterSettings, read: "LoadedAdapter", environ: Mapping[str, str], which: str
+) -> list[Problem]:
+    """Return what is not as it was judged any more, but for the encoder, which is not loaded."""
+    from server.adapters.library_lock import basis_of, lock_problem
+
+    if read.lock is None or read.library is None:
+        return []
+    path = adapter.config.domain_config_path
+    asked, _ = load_questions(path.parent / f"{QUESTIONS}.yaml", read.library.templates, environ)
+    digest = questions_digest(asked)
+    now = basis_of(read.library, adapter.config, read.calibration, questions=digest)
+    problem = lock_problem(path, read.lock.basis.changes(now), which)
+    return [problem] if problem else []
+
+
+def _which(adapter: AdapterSettings, settings: Settings | None) -> str:
+    """How other commands are told of an adapter, or of the library of a folder."""
+    folder = adapter.config.domain_config_path.parent
+    return str(folder) if settings is None else f"--adapter {adapter.name}"
 
 
 def _template_ids_in(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:

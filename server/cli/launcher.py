@@ -43,6 +43,8 @@ class ServerReadiness:
         for row in self.adapters:
             for line in fault_lines(row):
                 yield f"adapter {row.get('name')}: {line}"
+            for line in lock_lines(row):
+                yield f"adapter {row.get('name')}: {line}"
 
 
 def fault_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -59,6 +61,13 @@ def fault_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
     if refused := details.get("not_reloaded"):
         lines.append(f"is not reloaded, and goes on as it was: {refused['why']}")
     return tuple(lines)
+
+
+def lock_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a line where an adapter's library is not what was judged when it was locked."""
+    changed = ((row.get("details") or {}).get("lock") or {}).get("changed") or ()
+    listed = ", ".join(map(str, changed))
+    return (f"changed since it was locked: {listed}",) if changed else ()
 
 
 def ask_readiness(url: str, *, timeout_s: float = 2.0) -> ServerReadiness | None:

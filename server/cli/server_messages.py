@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from server.access.models import sample_name
-from server.cli.launcher import ServerReadiness, fault_lines
+from server.cli.launcher import ServerReadiness, fault_lines, lock_lines
 from server.cli.output import print_text, say
 from server.cli.runfile import Running
 
@@ -69,7 +69,7 @@ def say_status(data_dir: Path, running: Running | None, readiness: ServerReadine
     for row in () if readiness is None else readiness.adapters:
         why = f": {row['why']}" if row.get("why") else ""
         print_text(f"  {row.get('state')}  {row.get('name')}{why}")
-        for line in fault_lines(row):
+        for line in (*fault_lines(row), *lock_lines(row)):
             print_text(f"    {line}")
 
 

@@ -8,6 +8,7 @@ from typing import Final, Self
 
 from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
+from server.conversation.inbox import InboxStore
 from server.conversation.outbox import Commits, Delivery, open_delivery
 from server.conversation.store import ConversationStore
 from server.errors import StoreUnavailable
@@ -25,13 +26,17 @@ _MARGIN_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class ConversationService:
-    """The parts that share one database: `store` remembers, `proposals` wait, `delivery` sends."""
+    """The parts that share one database: `store` remembers, `proposals` wait, `delivery` sends.
+
+    `inbox` keeps turns for somebody to look at; None where it is switched off.
+    """
 
     store: ConversationStore
     proposals: ConfirmationService
     delivery: Delivery | None
     commits: Commits
     database: Database
+    inbox: InboxStore | None = None
 
     @classmethod
     def open(cls, settings: Settings, metrics: Metrics) -> Self:
@@ -59,12 +64,19 @@ class ConversationService:
             url, conversation, timeout_s=timeout_s, metrics=metrics, migrate=migrate
         )
         commits = Commits(conversation.commits)
+        inbox = InboxStore(
+            database,
+            settings.inbox,
+            answered_last_h=conversation.expires_after_h,
+            metrics=metrics,
+        )
         return cls(
             store,
             ConfirmationService(database, CallSignature(found), commits, limits),
             open_delivery(database, commits, conversation.commits, metrics),
             commits,
             database,
+            inbox if settings.inbox.enabled else None,
         )
 
     async def serve(self) -> None:
@@ -76,6 +88,8 @@ class ConversationService:
                 await _log_failure(self.proposals.tidy())
                 await _log_failure(self.store.tidy())
                 await _log_failure(self.commits.tidy(self.database))
+                if self.inbox is not None:
+                    await _log_failure(self.inbox.tidy())
                 await asyncio.sleep(_TIDY_EVERY_S)
         finally:
             if delivering is not None:
@@ -93,6 +107,8 @@ class ConversationService:
         if self.delivery is not None:
             await self.delivery.close()
         await self.store.close()
+        if self.inbox is not None:
+            await self.inbox.close()
         await self.database.close()
 
 

@@ -43,6 +43,8 @@ class Measured(NamedTuple):
     questions: Sequence[Question]
     outcomes: Sequence[Outcome]
     problems: Sequence[Problem] = ()
+    encoder: str | None = None
+    """The fingerprint of what made the vectors."""
 
     @property
     def report(self) -> Report:
@@ -79,6 +81,10 @@ class LibraryTrial:
     async def measure(self, tape: Tape | None = None) -> Measured:
         """Ask the questions; calls that read are made, or taken from the tape."""
         return await self._ask(self.adapter, tape=tape)
+
+    async def decide(self) -> Measured:
+        """Ask the questions; no tool is run, so that no service has a say in what comes of them."""
+        return await self._ask(self.adapter, reads=False)
 
     async def perturbed(self, seed: int) -> Robustness:
         """Ask them mistyped and dressed up; no tool is run."""
@@ -176,7 +182,8 @@ class LibraryTrial:
 
             await ask(questions[0].ask)  # the first question pays for what is compiled once
             outcomes = [await ask(question.ask) for question in questions]
-            return Measured(opened.library, questions, outcomes, problems)
+            encoder = opened.encoder.fingerprint if opened.encoder is not None else None
+            return Measured(opened.library, questions, outcomes, problems, encoder)
 
 
 def _succeeded(answer: Answer, templates: Mapping[str, Template]) -> bool | None:

@@ -34,16 +34,30 @@ async def propose(
 ) -> Proposal | None:
     """Return what may help an example, if anything short would; `words` say what it is about."""
     if failed.failing in ("caught", "unclear") and failed.other is not None:
-        return _counter_example(library.templates[failed.other], failed.example)
+        return counter_example(library.templates[failed.other], failed.example)
     if failed.failing == "incomplete":
         return _pattern(failed)
     if failed.failing == "refused" and failed.unread and not failed.objection:
         language = library.domain.response.default_language
-        return await _synonyms(words, failed.unread, embed, language)
+        return await synonyms_for(words, failed.unread, embed, language)
     return None
 
 
-def _counter_example(other: Template, example: str) -> Proposal:
+def new_example(template: Template, example: str) -> Proposal:
+    """One more of the questions that a template is for."""
+
+    def apply(library: Library) -> Library:
+        now = library.templates[template.id]
+        changed = replace(now, nl_examples=(*now.nl_examples, example))
+        return replace(library, templates={**library.templates, template.id: changed})
+
+    line = f"nl_examples: [{json.dumps(example, ensure_ascii=False)}]"
+    return Proposal(repr(template.id), line, apply)
+
+
+def counter_example(other: Template, example: str) -> Proposal:
+    """A question that a template takes, and is not for."""
+
     def apply(library: Library) -> Library:
         now = library.templates[other.id]
         changed = replace(now, counter_examples=(*now.counter_examples, example))
@@ -53,10 +67,10 @@ def _counter_example(other: Template, example: str) -> Proposal:
     return Proposal(repr(other.id), line, apply)
 
 
-async def _synonyms(
+async def synonyms_for(
     words: Sequence[str], unread: Sequence[str], embed: Embed, language: str
 ) -> Proposal | None:
-    """Words in the way that mean nearly what words of the template mean."""
+    """Words in the way that mean nearly what `words` of the template mean, if all of them do."""
     single, small = [text.lower() for text in unread], load_language(language).function_words
     words = [word for word in words if word not in small]
     if not words or len(single) > _MOST_WORDS:

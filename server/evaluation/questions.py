@@ -1,12 +1,14 @@
 """questions.yaml: what people ask, and what a library should make of it."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
+from server.core.json import to_json
 from server.errors import Problem
 from server.settings.documents import Document, Keys, read_yaml
 
@@ -53,6 +55,12 @@ def load_questions(
         if not found:
             questions.append(question)
     return tuple(questions), tuple(problems)
+
+
+def questions_digest(questions: Iterable[Question]) -> str:
+    """Return a hash of questions and what they expect, in whatever order they stand."""
+    lines = sorted(to_json(question.model_dump()) for question in questions)
+    return sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _items(document: Document, problems: list[Problem]) -> Iterator[tuple[Keys, Any]]:

@@ -9,7 +9,7 @@ from server.adapters.build import build_adapter
 from server.adapters.local import ask_once
 from server.adapters.resources import SharedResources
 from server.core.decision import Ending
-from server.core.ports import Vectors
+from server.core.ports import Embedder, Vectors
 from server.evaluation.outcomes import Rehearsal
 from server.library.model import Library
 from server.settings.models import AdapterSettings, Settings
@@ -48,11 +48,15 @@ class Rehearsals:
         finally:
             await adapter.close()
 
+    @property
+    def encoder(self) -> Embedder:
+        """The adapter's encoder; its fingerprint is final once the adapter was opened."""
+        adapter = self.adapter
+        return self.resources.embedder(adapter.embedding_provider, adapter.embedding_model)
+
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return vectors by the adapter's encoder, (n, d); raise `ProviderError`."""
-        adapter = self.adapter
-        encoder = self.resources.embedder(adapter.embedding_provider, adapter.embedding_model)
-        return await encoder.embed(texts)
+        return await self.encoder.embed(texts)
 
 
 @asynccontextmanager

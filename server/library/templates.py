@@ -48,6 +48,28 @@ def library_digest(library: Library) -> str:
     return sha256(json.dumps(what).encode()).hexdigest()[:32]
 
 
+def decision_digest(library: Library) -> str:
+    """Return a hash of all in a library that decides what a question comes to.
+
+    What runs then, and the words of answers, do not count.
+    """
+    of_template = (
+        "id", "description", "kind", "nl_examples", "counter_examples", "parameters", "effect",
+        "intents", "when", "policy", "unused_values",
+    )  # fmt: skip
+    of_domain = (
+        "parameter_patterns", "entities", "synonyms", "date_order", "unused_values", "courtesy",
+    )  # fmt: skip
+    templates = [
+        [_json_like(getattr(template, name)) for name in of_template]
+        for _, template in sorted(library.templates.items())
+    ]
+    response = library.domain.response
+    languages = [response.default_language, *response.supported_languages]
+    domain = [_json_like(getattr(library.domain, name)) for name in of_domain]
+    return sha256(json.dumps([templates, languages, domain]).encode()).hexdigest()[:32]
+
+
 def _json_like(value: Any) -> Any:
     if is_dataclass(value):
         counted = (field for field in fields(value) if field.compare and field.repr)

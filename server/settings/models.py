@@ -315,6 +315,17 @@ class ConversationSettings(Strict):
     """Who is told that something was confirmed and is about to run."""
 
 
+class InboxSettings(Strict):
+    """Turns that are kept so that somebody looks at them and mends the library."""
+
+    enabled: bool = False
+    """Whether questions are kept for it, and `POST /chat/feedback` takes opinions."""
+    keep_days: int = Field(default=30, ge=1, le=3650)
+    """Days for which what was declined, asked back, corrected or marked wrong is kept."""
+    max_turns: int = Field(default=10_000, ge=1, le=10_000_000)
+    """Such turns that are kept at most, and as many answered ones; then the oldest go."""
+
+
 class Imports(Strict, extra="ignore"):
     """The one key that is read before the others."""
 
@@ -337,6 +348,8 @@ class Settings(Imports, extra="forbid"):
     """API keys and where they are kept."""
     conversation: ConversationSettings = ConversationSettings()
     """What is remembered of a conversation, and for how long."""
+    inbox: InboxSettings = InboxSettings()
+    """Turns that are kept so that somebody looks at them and mends the library."""
     embeddings: EmbeddingsSettings = EmbeddingsSettings()
     """One section for each embedding provider."""
     models: ModelsSettings = ModelsSettings()

@@ -9,12 +9,14 @@ from starlette.responses import Response
 
 from server.api import schemas
 from server.api.auth import KeyHolder
-from server.api.error_responses import json_response
+from server.api.error_responses import FieldsInvalid, json_response
 from server.api.requests import ApiState, cancel_on_disconnect, read_body, turn_of
 from server.api.streaming import AnswerStream
 from server.chat.pipeline import run_confirmation, run_turn
+from server.conversation.inbox import Feedback
 from server.core.streaming import StreamListener
-from server.errors import ProposalUnknown, RequestInvalid
+from server.core.suggestions import unknown
+from server.errors import ProposalUnknown, RequestInvalid, TurnUnknown
 
 router = APIRouter(prefix="/chat", tags=["chat"])
 
@@ -88,6 +90,31 @@ async def confirm_proposal(request: Request, caller: KeyHolder) -> Response:
     return json_response(answer.to_dict(turn.session_id))
 
 
+@router.post(
+    "/feedback",
+    status_code=204,
+    response_class=Response,
+    responses=_CONVERSATION_ERRORS
+    | schemas.refusals(
+        (404, "The key has no such turn, not any more, or the server keeps no inbox."), 422
+    ),
+    summary="Say whether an answer was right",
+    openapi_extra=schemas.request_body(schemas.FeedbackRequest),
+)
+async def note_feedback(request: Request, caller: KeyHolder) -> None:
+    """Keep what somebody thinks of an answer, for whoever looks after the library."""
+    state: ApiState = request.app.state.api
+    said = read_body(schemas.FeedbackRequest, await request.body())
+    adapter = state.adapters.opened_by(caller)
+    if adapter.inbox is None:
+        raise TurnUnknown("this server keeps no turns to give an opinion on: inbox.enabled")
+    if said.expected is not None:
+        known = [each.id for each in adapter.chain.open_to(caller, any_intent=True)]
+        if said.expected not in known:
+            raise FieldsInvalid([("expected", unknown("template", said.expected, known))])
+    await adapter.inbox.mark(caller, Feedback(**said.model_dump()))
+
+
 @router.delete(
     "/sessions/{session_id}",
     status_code=204,
@@ -105,3 +132,5 @@ async def delete_session(request: Request, session_id: str, caller: KeyHolder) -
         await adapter.proposals.forget(caller, session_id)
     if adapter.conversations is not None:
         await adapter.conversations.forget(caller, session_id)
+    if adapter.inbox is not None:
+        await adapter.inbox.forget(caller, session_id)
