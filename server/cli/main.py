@@ -25,6 +25,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "eval": "evaluate:eval_library",
     "new": "new:new",
     "init": "new:new",
+    "schema": "schema:schema",
     "demo-services": "demo_services:demo_services",
     "detect": "detect:detect",
     "keys": "keys:keys_app",

@@ -11,18 +11,19 @@ from server.errors import Problem
 from server.settings.documents import Document, Keys, read_yaml
 
 
-class Question(BaseModel, frozen=True, extra="forbid"):
-    """One question and what should come of it.
-
-    `template` is None, and written so, when nothing may answer. `arguments` are complete but for
-    defaults; None when not said. `asks` names the required arguments that it leaves out.
-    """
+class Question(BaseModel, frozen=True, extra="forbid", use_attribute_docstrings=True):
+    """One question and what should come of it."""
 
     ask: str = Field(min_length=1)
+    """The question, as it is typed."""
     template: str | None
+    """The template that should answer; null, and written so, when none may."""
     arguments: Mapping[str, Any] | None = None
+    """Every argument by name, but for those with their default value; None when not said."""
     answer: str | None = None
+    """The exact text of the answer."""
     asks: tuple[str, ...] = ()
+    """Required arguments that it leaves out, so that the answer has to ask for them."""
 
     @field_validator("ask")
     @classmethod
