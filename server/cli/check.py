@@ -15,9 +15,6 @@ from server.cli.encoders import load_ahead
 from server.cli.library_folder import DOMAIN, ENDINGS, QUESTIONS, library_adapter, template_files
 from server.cli.output import print_result, say
 from server.errors import Location, Problem
-from server.evaluation.questions import load_questions
-from server.guards.options import guard_problems
-from server.guards.pack import load_guards
 from server.settings.adapters import AdapterSettings
 from server.settings.documents import read_yaml
 from server.settings.loader import load_settings, root_of, with_env_file
@@ -104,8 +101,12 @@ def check_path(path: Path, checked: list[Checked] | None = None) -> list[Problem
             files = template_files(path.parent, environ)
             return problems + _check_library(path.parent, files, environ, checked)
         case "guards":
+            from server.guards.pack import load_guards
+
             return problems + list(load_guards([path], environ).problems)
         case "questions":
+            from server.evaluation.questions import load_questions
+
             return problems + list(load_questions(path, None, environ)[1])
         case _:
             return check_configuration(path, checked)
@@ -172,8 +173,10 @@ def _check_adapter(
     from server.adapters.check import load_adapter  # too much to import for `--help`
     from server.adapters.intents import PackReader
     from server.evaluation.example_check import example_problems
+    from server.evaluation.questions import load_questions
     from server.evaluation.suggestions import suggestions
     from server.extraction.extractor import Extractor
+    from server.guards.options import guard_problems
 
     read = load_adapter(adapter, environ, settings)
     problems = list(read.problems)

@@ -26,6 +26,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "new": "new:new",
     "init": "new:new",
     "schema": "schema:schema",
+    "completion": "completion:completion",
     "demo-services": "demo_services:demo_services",
     "detect": "detect:detect",
     "keys": "keys:keys_app",

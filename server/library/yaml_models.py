@@ -47,9 +47,7 @@ def _with_synonyms(value: Any) -> Any:
 
 ValuesWithSynonyms = Annotated[
     dict[str, OneOrMore],
-    BeforeValidator(
-        _with_synonyms, json_schema_input_type=dict[str, OneOrMore] | tuple[Any, ...]
-    ),
+    BeforeValidator(_with_synonyms, json_schema_input_type=dict[str, OneOrMore] | tuple[Any, ...]),
 ]
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of what authors write, for editors: what the models take, and what YAML adds to it."""
+"""JSON Schemas of what authors write, for editors: what the models take, and what YAML adds."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -177,7 +177,7 @@ class _MergedSettings:
         entries = document.at(at)
         disabled = [
             (*at, number)
-            for number, entry in enumerate(entries or ())
+            for number, entry in enumerate(entries if isinstance(entries, list) else ())
             if isinstance(entry, dict) and entry.get("enabled") is False
         ]
         found = list(document.problems_outside(disabled))

@@ -18,6 +18,7 @@ from server.settings.documents import parse_yaml
 ROOT = Path(__file__).parents[2]
 BROKEN = ROOT / "tests" / "broken"
 FENCE = re.compile(r"<!-- loads as: (\w+) -->\n```yaml\n(.*?)```", re.DOTALL)
+ADAPTER = "{domain_config_path: d, template_library_path: [t]}"
 KIND_BY_KEY = {
     "templates": "templates",
     "domain": "domain",
@@ -129,7 +130,11 @@ def test_what_the_loaders_refuse_for_its_shape_does_not_fit(case: str, file: str
         ("config", "models: {opnai: {}}", False),
         ("config", "import: adapters/*.yaml", True),
         ("config", "imports: adapters/*.yaml", False),
-        ("adapters", "[{name: a, config: {domain_config_path: d, template_library_path: t}}]", True),
+        (
+            "adapters",
+            "[{name: a, config: {domain_config_path: d, template_library_path: [t]}}]",
+            True,
+        ),
         ("adapters", "adapters: [{name: a}]", False),
         ("domain", "{domain: {name: d, entities: {city: {values: [a, b]}}}}", True),
         ("domain", "{domain_name: d, entities: {city: {values: {a: [b]}}}}", True),
@@ -173,3 +178,27 @@ def test_the_command_prints_one_and_writes_all(tmp_path: Path) -> None:
     written = run("--write", str(tmp_path / "new"))
     assert written.stdout.splitlines() == [str(tmp_path / "new" / f"{kind}.json") for kind in KINDS]
     assert json.loads((tmp_path / "new" / "guards.json").read_text()) == schema_of("guards")
+
+
+def test_a_new_project_names_the_schema_of_each_file(tmp_path: Path) -> None:
+    app = command_line("new", "check")
+    for extra in ([], ["--name", "second"]):  # the schemas are there already, then
+        done = CliRunner().invoke(app, ["new", str(tmp_path / "shop"), *extra])
+        assert done.exit_code == 0, done.output
+        assert "schemas" not in done.stdout
+    named = {}
+    for path in (tmp_path / "shop").rglob("*.yaml"):
+        line = re.match(r"# yaml-language-server: \$schema=(\S+)\n", path.read_text())
+        assert line is not None, path
+        schema = json.loads((path.parent / line[1]).read_text())
+        kind = (path.parent / line[1]).stem
+        assert schema == schema_of(kind)
+        assert complaints(kind, path.read_text()) == []
+        named[str(path.relative_to(tmp_path / "shop"))] = kind
+    files = {"adapter": "adapters", "domain": "domain"}
+    files |= {"templates": "templates", "questions": "questions"}
+    assert named == {"config/config.yaml": "config"} | {
+        f"adapters/{name}/{file}.yaml": kind
+        for name in ("shop", "second")
+        for file, kind in files.items()
+    }
