@@ -153,3 +153,12 @@ def test_completing_imports_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
     assert done.stdout == "True []\n"
+
+
+def test_tab_installs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    launcher = shutil.copy(ROOT / "bin" / "orbit.sh", tmp_path / "bin")
+    done = subprocess.run(
+        [launcher, "completion", "bash", "--", "as"], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr, list(tmp_path.iterdir())) == ("", "", [tmp_path / "bin"])
