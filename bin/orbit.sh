@@ -334,6 +334,8 @@ case ${1:-} in
     say "Orbit is installed in $venv"
     ;;
   *)
+    # Pressing Tab installs nothing.
+    [ "${1:-}" != completion ] || [ $# -le 2 ] || is_current base || exit 0
     ensure
     export ORBIT_HOME=$root ORBIT_COMMAND=$0
     # -P: a folder named "server" where the user stands must not pass for Orbit.

@@ -233,6 +233,19 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """What mends a problem by itself: a change of the text at its line.
+
+    `rename`: the key `old` becomes `new`. `remove`: the entry of a list goes that is the same as
+    one before it; `old` is its text, or its question. `indent`: tabs become spaces.
+    """
+
+    action: Literal["rename", "remove", "indent"]
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One finding, read as `what @ file:line`.
 
@@ -240,6 +253,7 @@ class Problem:
     `kind` is a stable short name (`duplicate-id`, `unknown-key` …) for tools and tests.
     `template` is the id of the template that has the problem: empty where the id cannot be
     read, as in a file that is not YAML; None when it concerns more than templates.
+    `fix` is there where it is certain what was meant.
     """
 
     what: str
@@ -247,6 +261,7 @@ class Problem:
     kind: str
     severity: Severity = "error"
     template: str | None = None
+    fix: Fix | None = None
 
     @property
     def is_error(self) -> bool:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from ipaddress import ip_address
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -17,23 +18,44 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _INNER: Final = (".local", ".internal", ".localhost", ".lan", ".home", ".test")
 _VARIABLE: Final = re.compile(r"\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}")
 _TOOL: Final = "tools/shop_hours.py"
+_SCHEMAS: Final = ".orbit/schemas"
+_SCHEMA_OF: Final = {
+    "config.yaml": "config",
+    "adapter.yaml": "adapters",
+    "domain.yaml": "domain",
+    "templates.yaml": "templates",
+    "questions.yaml": "questions",
+}
+"""The schema of each YAML file of a project."""
 _FIRST_QUESTION: Final = "what is 20% off 80"
 
 
 @dataclass(frozen=True, slots=True)
 class NewProject:
-    """What is to be written, by path within the project; `question` is one to ask first."""
+    """What is to be written, by path within the project; `question` is one to ask first.
+
+    What is `generated` may be written over, for nobody writes it by hand.
+    """
 
     name: str
     texts: Mapping[str, str]
     question: str
     notes: tuple[str, ...] = field(default=())
+    generated: Mapping[str, str] = field(default_factory=dict)
 
 
-def new_project(folder: Path, name: str | None, draft: Draft | None, *, command: str) -> NewProject:
+def new_project(
+    folder: Path,
+    name: str | None,
+    draft: Draft | None,
+    *,
+    command: str,
+    schemas: Mapping[str, str] = MappingProxyType({}),
+) -> NewProject:
     """Return the files of a project, or of another adapter where there is a project already.
 
-    `name` is the adapter's, by default that of the draft's API or of the folder. Raises
+    `name` is the adapter's, by default that of the draft's API or of the folder. `schemas` are
+    those that editors check the files by, as `editor_schema` makes them, by file name. Raises
     `RequestInvalid`: the name is none, or such an adapter is there.
     """
     name = name or (draft.name.replace("_", "-") if draft else _name_of(folder))
@@ -64,11 +86,13 @@ def new_project(folder: Path, name: str | None, draft: Draft | None, *, command:
         }
     if draft is None and not (folder / _TOOL).exists():
         texts[_TOOL] = _starter(_TOOL, filled)
-    return NewProject(name, texts, question, draft.notes if draft else ())
+    texts = {path: _schema_line(path, schemas) + text for path, text in texts.items()}
+    generated = {f"{_SCHEMAS}/{file}": text for file, text in schemas.items()}
+    return NewProject(name, texts, question, draft.notes if draft else (), generated)
 
 
 def write_project(project: NewProject, folder: Path) -> tuple[Path, ...]:
-    """Write the files of a project and return their paths.
+    """Write the files of a project and return the paths of those that are not generated.
 
     Raises `RequestInvalid`: one of them is there already; nothing is written then.
     """
@@ -79,10 +103,21 @@ def write_project(project: NewProject, folder: Path) -> tuple[Path, ...]:
             f"{taken[0]} is there already, and nothing was written; choose another folder, or "
             "another --name"
         )
-    for path, text in paths.items():
+    generated = {folder / name: text for name, text in project.generated.items()}
+    for path, text in (paths | generated).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return tuple(paths)
+
+
+def _schema_line(path: str, schemas: Mapping[str, str]) -> str:
+    """The line at the top of a YAML file that names its schema to editors, if there is one."""
+    file = PurePosixPath(path)
+    kind = _SCHEMA_OF.get(file.name, "")
+    if f"{kind}.json" not in schemas:
+        return ""
+    up = "../" * len(file.parent.parts)
+    return f"# yaml-language-server: $schema={up}{_SCHEMAS}/{kind}.json\n"
 
 
 def _starter(path: str, filled: Mapping[str, str]) -> str:

@@ -9,11 +9,11 @@ from uuid import uuid4
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from server.cli import options
+from server.cli.markdown import lay_out, print_answer, wrapped
 from server.cli.marked_sentence import obstacle, print_marked
-from server.cli.output import fail, print_json, print_result, say
+from server.cli.output import fail, print_json, say
 from server.core.decision import Answer, Trace
 from server.core.json import to_json
 
@@ -31,8 +31,11 @@ def ask(
 ) -> None:
     """Ask one question; --json prints exactly what POST /chat would answer."""
     answer, session_id = _answer(question, adapter, place, config, data, yes=yes)
-    print_result(answer.to_dict(session_id), [answer.content], as_json=as_json)
-    if not as_json and answer.metadata.get("proposal", {}).get("status") == "held":
+    if as_json:
+        print_json(answer.to_dict(session_id))
+        return
+    print_answer(answer.content)
+    if answer.metadata.get("proposal", {}).get("status") == "held":
         say("Nothing was done. To do it, ask the same with --yes.")
 
 
@@ -56,9 +59,10 @@ def explain(
         print_marked(console, question, words)
     policy = answer.metadata.get("policy", {}).get("outcome", "")
     if why := obstacle(answer.decision, policy):
-        console.print(f"nothing ran: {escape(why)}")
+        for line in wrapped(f"nothing ran: {why}", _width_of(console)):
+            console.print(escape(line))
     console.print("[bold]answer[/bold]")
-    console.print(escape(answer.content))
+    print_answer(answer.content)
     for note in answer.metadata.get("notes", ()):
         if note not in answer.content:
             console.print(f"[dim]{escape(note)}[/dim]")
@@ -99,26 +103,33 @@ async def _ask(
 
 
 def print_stages(console: Console, trace: Trace) -> None:
+    width = _width_of(console)
     for stage in trace.stages:
         console.print(f"[bold]{stage.name}[/bold]  [dim]{stage.ms:.2f} ms[/dim]")
         for name, value in stage.details.items():
             if name == "coverage":
                 continue  # the marked question shows it
             if isinstance(value, list) and value and isinstance(value[0], dict):
-                console.print(_table(name, value))
+                lines = [f"  {name}:", *_table(value, width)]
             else:
-                console.print(f"  {name}: {_cell(value)}")
+                lines = list(wrapped(f"{name}: {_cell(value)}", width, "  "))
+            for line in lines:
+                console.print(escape(line))
 
 
-def _table(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2))
-    columns = dict.fromkeys(key for row in rows for key in row)
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(row.get(column, "")) for column in columns))
-    return table
+def _width_of(console: Console) -> int | None:
+    """How wide lines may be; where nobody looks, as wide as they are."""
+    return console.width if console.is_terminal else None
+
+
+def _table(rows: list[dict[str, Any]], width: int | None) -> list[str]:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [[_cell(row.get(column, "")) for column in columns] for row in rows]
+    indent = "    "
+    lines = lay_out(columns, cells, None if width is None else width - len(indent))
+    return [f"{indent}{line}".rstrip() for line in lines]
 
 
 def _cell(value: Any) -> str:
-    return escape(value if isinstance(value, str) else to_json(value))
+    """A value on one line, which can be broken between the parts of a list."""
+    return " ".join((value if isinstance(value, str) else to_json(value)).split())

@@ -9,14 +9,13 @@ from typing import Any, Final
 from rich.console import Console
 
 from server.cli.ask import print_stages
+from server.cli.markdown import MarkdownWriter
 from server.cli.output import say
 from server.core.decision import Trace
 from server.core.json import to_json
 
 _MOST_REMEMBERED: Final = 1000
 _PROMPT: Final = "› "
-_NO_CONTROLS: Final = {n: None for n in (*range(32), *range(127, 160)) if chr(n) not in "\n\t"}
-"""What could move the cursor or recolour the terminal: answers hold what services say."""
 
 
 class Screen:
@@ -29,6 +28,7 @@ class Screen:
         self._history = history if self.reads_from_terminal else None
         self._midline = False
         self._unsent = ""
+        self._writer: MarkdownWriter | None = None
         self._readline: Any = None
         if self._history is not None and self._terminal:
             self._readline = _readline(self._history)
@@ -52,22 +52,31 @@ class Screen:
         if not self._terminal:
             self._unsent += words
             return
-        sys.stdout.write(words.translate(_NO_CONTROLS))
+        if self._writer is None:
+            self._writer = MarkdownWriter.at_terminal()
+        self._show(self._writer.feed(words))
+
+    def _show(self, text: str) -> None:
+        sys.stdout.write(text)
         sys.stdout.flush()
-        self._midline = not words.endswith("\n") if words else self._midline
+        self._midline = not text.endswith("\n") if text else self._midline
 
     def take_back(self) -> None:
-        self._unsent = ""
+        """What was said does not count; what is said next stands in its place."""
+        self._unsent, self._writer = "", None
         if self._midline:
-            self.say(" … no:\n")
+            self._show(" … no:\n")
 
     def end_answer(self) -> None:
+        if self._writer is not None:
+            self._show(self._writer.flush())
+            self._writer = None
         if self._unsent:
             sys.stdout.write(self._unsent + ("" if self._unsent.endswith("\n") else "\n"))
             sys.stdout.flush()
             self._unsent = ""
         if self._midline:
-            self.say("\n")
+            self._show("\n")
 
     def choices(self) -> None:
         if self.reads_from_terminal:

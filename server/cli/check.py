@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,9 +15,6 @@ from server.cli import options
 from server.cli.library_folder import DOMAIN, ENDINGS, QUESTIONS, library_adapter, template_files
 from server.cli.output import print_result, say
 from server.errors import Location, Problem
-from server.evaluation.questions import load_questions, questions_digest
-from server.guards.options import guard_problems
-from server.guards.pack import load_guards
 from server.settings.adapters import AdapterSettings
 from server.settings.documents import read_yaml
 from server.settings.loader import load_settings, root_of, with_env_file
@@ -43,6 +41,10 @@ def check(
     strict: Annotated[
         bool, typer.Option("--strict", help="Count examples that fail as errors, not as warnings.")
     ] = False,
+    fix: Annotated[
+        bool,
+        typer.Option("--fix", help="Mend in the files what is certain, and say what was changed."),
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Find every problem of configuration and libraries, each as `what @ file:line`.
@@ -53,6 +55,11 @@ def check(
     """
     found: list[Checked] = []
     problems = list(dict.fromkeys(check_path(path or config, found)))
+    for _ in range(_MOST_ROUNDS if fix else 0):
+        if not fix_files(problems):
+            break
+        found.clear()
+        problems = list(dict.fromkeys(check_path(path or config, found)))
     if not quick and not any(problem.is_error for problem in problems):
         problems += dict.fromkeys(asyncio.run(ask_all(found, strict=strict)))
     print_result([asdict(problem) for problem in problems], map(str, problems), as_json=as_json)
@@ -64,6 +71,8 @@ def check(
         raise typer.Exit(1)
 
 
+_MOST_ROUNDS: Final = 5
+"""A mended file may show what it hid: so often it is looked at again."""
 _KINDS: Final = {
     "templates": "templates",
     "domain": "domain",
@@ -105,11 +114,37 @@ def check_path(path: Path, checked: list[Checked] | None = None) -> list[Problem
             files = template_files(path.parent, environ)
             return problems + _check_library(path.parent, files, environ, checked)
         case "guards":
+            from server.guards.pack import load_guards
+
             return problems + list(load_guards([path], environ).problems)
         case "questions":
+            from server.evaluation.questions import load_questions
+
             return problems + list(load_questions(path, None, environ)[1])
         case _:
             return check_configuration(path, checked)
+
+
+def fix_files(problems: Sequence[Problem]) -> bool:
+    """Write into the files what mends problems, say so, and return whether there was anything."""
+    from server.settings.fixes import apply_fixes, described
+
+    by_file: dict[str, list[Problem]] = {}
+    for problem in problems:
+        if problem.fix is not None:
+            by_file.setdefault(problem.where.file, []).append(problem)
+    changed = False
+    for file, found in by_file.items():
+        raw = Path(file).read_bytes()
+        mark = BOM_UTF8 if raw.startswith(BOM_UTF8) else b""
+        text, mended = apply_fixes(raw.removeprefix(mark).decode(), found)
+        if mended:
+            Path(file).write_bytes(mark + text.encode())
+            changed = True
+        for problem in mended:
+            if problem.fix is not None:
+                say(f"fixed: {described(problem.fix)} @ {problem.where}")
+    return changed
 
 
 def check_configuration(config: Path, checked: list[Checked] | None = None) -> list[Problem]:
@@ -178,8 +213,10 @@ def _check_adapter(
     from server.adapters.check import load_adapter  # too much to import for `--help`
     from server.adapters.intents import PackReader
     from server.evaluation.example_check import example_problems
+    from server.evaluation.questions import load_questions
     from server.evaluation.suggestions import suggestions
     from server.extraction.extractor import Extractor
+    from server.guards.options import guard_problems
 
     read = load_adapter(adapter, environ, settings)
     problems = list(read.problems)
@@ -213,6 +250,8 @@ def _lock_problems(
 
     if read.lock is None or read.library is None:
         return []
+    from server.evaluation.questions import load_questions, questions_digest
+
     path = adapter.config.domain_config_path
     asked, _ = load_questions(path.parent / f"{QUESTIONS}.yaml", read.library.templates, environ)
     digest = questions_digest(asked)

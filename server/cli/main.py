@@ -28,6 +28,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "inbox": "inbox:inbox_app",
     "new": "new:new",
     "init": "new:new",
+    "schema": "schema:schema",
+    "completion": "completion:completion",
     "demo-services": "demo_services:demo_services",
     "detect": "detect:detect",
     "keys": "keys:keys_app",

@@ -35,6 +35,7 @@ def new(
     is not given.
     """
     from server.authoring.project import new_project, write_project
+    from server.cli.schema import schema_texts
 
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     if folder is None:
@@ -49,7 +50,7 @@ def new(
             from_openapi = answer.strip() or None
     draft = _draft(from_openapi) if from_openapi is not None else None
     command = os.environ.get("ORBIT_COMMAND", "orbit")
-    project = new_project(folder, name, draft, command=command)
+    project = new_project(folder, name, draft, command=command, schemas=schema_texts())
     paths = write_project(project, folder)
     for note in project.notes:
         say(f"note: {note}")

@@ -10,6 +10,7 @@ _MAX_SHOWN_VALUE: Final = 41
 _MAX_SHOWN_BITS: Final = 128
 _MAX_LISTED: Final = 40
 _MAX_COMPARED: Final = 80
+_SURE: Final = 0.8
 _MIN_SECRET: Final = 4
 """Shorter values are found inside other words by chance."""
 
@@ -35,6 +36,14 @@ def did_you_mean(word: object, known: Sequence[str]) -> str:
     if close is not None:
         return f"did you mean {close!r}?"
     return f"known are {join_words(known, 'and')}" if known else "there are none"
+
+
+def surely_meant(word: str, known: Iterable[str]) -> str | None:
+    """The one known name that `word` is a misspelling of, if there is just one."""
+    by_folded = {other.casefold(): other for other in known}
+    short = word[:_MAX_COMPARED].casefold()
+    alike = get_close_matches(short, by_folded, n=2, cutoff=_SURE)
+    return by_folded[alike[0]] if len(alike) == 1 else None
 
 
 def quoted(value: Any, secrets: frozenset[str] = frozenset()) -> str:

@@ -9,22 +9,23 @@ from typing import Any, Final
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from server.core.json import to_json
-from server.errors import Problem
+from server.errors import Fix, Problem
 from server.settings.documents import Document, Keys, read_yaml
 
 
-class Question(BaseModel, frozen=True, extra="forbid"):
-    """One question and what should come of it.
-
-    `template` is None, and written so, when nothing may answer. `arguments` are complete but for
-    defaults; None when not said. `asks` names the required arguments that it leaves out.
-    """
+class Question(BaseModel, frozen=True, extra="forbid", use_attribute_docstrings=True):
+    """One question and what should come of it."""
 
     ask: str = Field(min_length=1)
+    """The question, as it is typed."""
     template: str | None
+    """The template that should answer; null, and written so, when none may."""
     arguments: Mapping[str, Any] | None = None
+    """Every argument by name, but for those with their default value; None when not said."""
     answer: str | None = None
+    """The exact text of the answer."""
     asks: tuple[str, ...] = ()
+    """Required arguments that it leaves out, so that the answer has to ask for them."""
 
     @field_validator("ask")
     @classmethod
@@ -69,7 +70,8 @@ def _items(document: Document, problems: list[Problem]) -> Iterator[tuple[Keys, 
     for key in document.data:
         if key != "questions":
             why = f"unknown key {key!r}; a file of questions holds `questions:` alone"
-            problems.append(Problem(why, document.where((key,)), "unknown-key"))
+            fix = document.renaming((key,), ("questions",))
+            problems.append(Problem(why, document.where((key,)), "unknown-key", fix=fix))
     listed = document.data.get("questions")
     if not isinstance(listed, list):
         why = "expected `questions:` with a list of questions"
@@ -83,7 +85,9 @@ def _items(document: Document, problems: list[Problem]) -> Iterator[tuple[Keys, 
         if isinstance(ask, str) and seen.setdefault(ask, keys) != keys:
             # Two questions in the same words count one mistake twice.
             why = f"is asked before, on line {document.where(seen[ask]).line}"
-            problems.append(Problem(why, document.where(keys), "duplicate", "warning"))
+            # What is expected of it may differ, and only its author knows which is right.
+            fix = Fix("remove", ask) if item == document.at(seen[ask]) else None
+            problems.append(Problem(why, document.where(keys), "duplicate", "warning", fix=fix))
 
 
 _KINDS: Final = {"missing": "missing-key", "extra_forbidden": "unknown-key"}
@@ -94,6 +98,7 @@ def _problems(invalid: ValidationError, document: Document, keys: Keys) -> Itera
         inner = tuple(error["loc"])
         where = document.where((*keys, *inner))
         name = ".".join(map(str, inner))
+        fix = None
         match error["type"]:
             case "missing":
                 why = f"a question needs `{name}:`"
@@ -101,11 +106,12 @@ def _problems(invalid: ValidationError, document: Document, keys: Keys) -> Itera
                     why += " (null when nothing may answer it)"
             case "extra_forbidden":
                 why = f"unknown key {name!r}; a question has {', '.join(Question.model_fields)}"
+                fix = document.renaming((*keys, *inner), Question.model_fields)
             case "model_type":
                 why = "a question is written as `ask:` and `template:`"
             case _:
                 why = f"{name}: {error['msg'].removeprefix('Value error, ')}"
-        yield Problem(why, where, _KINDS.get(error["type"], "wrong-type"))
+        yield Problem(why, where, _KINDS.get(error["type"], "wrong-type"), fix=fix)
 
 
 def _inconsistencies(

@@ -20,7 +20,10 @@ def _by_language(value: object) -> object:
     return value if isinstance(value, dict) else {"": value}
 
 
-Responses = Annotated[dict[str, OneOrMore], BeforeValidator(_by_language)]
+Responses = Annotated[
+    dict[str, OneOrMore],
+    BeforeValidator(_by_language, json_schema_input_type=OneOrMore | dict[str, OneOrMore]),
+]
 """One text, a list of texts, or either by language."""
 
 

@@ -19,7 +19,8 @@ def _some(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Secret = Annotated[str, BeforeValidator(_some), Field(repr=False)]
+_Text = Annotated[str, BeforeValidator(_some, json_schema_input_type=str | int | None)]
+Secret = Annotated[_Text, Field(repr=False)]
 
 
 class AuthenticationYaml(LibraryModel):
@@ -27,7 +28,7 @@ class AuthenticationYaml(LibraryModel):
 
     type: AuthKind
     """`none`, `basic` (username and password), `bearer` (token) or `api_key` (key)."""
-    username: Annotated[str, BeforeValidator(_some)] = ""
+    username: _Text = ""
     """Name for `basic`."""
     password: Secret = ""
     """Password for `basic`."""

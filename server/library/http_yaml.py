@@ -16,7 +16,19 @@ def _paths_by_name(value: Any) -> Any:
     return {name: name for name in value} if isinstance(value, list) else value
 
 
-Method = Annotated[Literal["GET", "POST", "PUT", "PATCH", "DELETE"], BeforeValidator(_uppercase)]
+_InCapitals = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+_InSmallLetters = Literal["get", "post", "put", "patch", "delete"]
+
+Method = Annotated[
+    _InCapitals,
+    BeforeValidator(_uppercase, json_schema_input_type=_InCapitals | _InSmallLetters),
+]
+
+
+PathsByName = Annotated[
+    dict[str, str],
+    BeforeValidator(_paths_by_name, json_schema_input_type=dict[str, str] | tuple[str, ...]),
+]
 
 
 class ServiceYaml(LibraryModel):
@@ -54,7 +66,7 @@ class ResponseMappingYaml(LibraryModel):
 
     items: str = ""
     """Path to the item, or to the list of items; the whole answer when left out."""
-    fields: Annotated[dict[str, str], BeforeValidator(_paths_by_name)] = Field(default_factory=dict)
+    fields: PathsByName = Field(default_factory=dict)
     """Fields of an item: each name with its path, or a list of names."""
     total: str = ""
     """Path to how many items there are, beyond those in the answer."""

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from server.core.suggestions import join_words
-from server.errors import Location, Problem, Severity
+from server.errors import Fix, Location, Problem, Severity
 from server.settings.documents import Document, Keys
 
 
@@ -19,8 +19,15 @@ class ProblemCollector:
     problems: list[Problem] = field(default_factory=list)
     _unused: dict[tuple[str, str, str], list[Location]] = field(default_factory=dict)
 
-    def add(self, kind: str, what: str, where: Location, severity: Severity = "error") -> None:
-        self.problems.append(Problem(what, where, kind, severity))
+    def add(
+        self,
+        kind: str,
+        what: str,
+        where: Location,
+        severity: Severity = "error",
+        fix: Fix | None = None,
+    ) -> None:
+        self.problems.append(Problem(what, where, kind, severity, fix=fix))
 
     @contextmanager
     def about(self, template: str) -> Iterator[None]:
@@ -74,11 +81,11 @@ class Section:
     def where(self, *keys: str | int) -> Location:
         return self.document.where((*self.keys, *keys))
 
-    def add(self, kind: str, what: str, *keys: str | int) -> None:
-        self.collector.add(kind, what, self.where(*keys))
+    def add(self, kind: str, what: str, *keys: str | int, fix: Fix | None = None) -> None:
+        self.collector.add(kind, what, self.where(*keys), fix=fix)
 
-    def warn(self, kind: str, what: str, *keys: str | int) -> None:
-        self.collector.add(kind, what, self.where(*keys), "warning")
+    def warn(self, kind: str, what: str, *keys: str | int, fix: Fix | None = None) -> None:
+        self.collector.add(kind, what, self.where(*keys), "warning", fix)
 
     def report_unused(self, part: str, not_used: Iterable[str]) -> None:
         """Note which of the keys `not_used` are written here; `part` says what this is."""

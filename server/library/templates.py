@@ -8,7 +8,7 @@ from typing import Any
 
 from server.core.suggestions import closest, did_you_mean, quoted
 from server.core.tools import Effect
-from server.errors import Problem
+from server.errors import Fix, Problem
 from server.library.domain import fold_word, texts_by_language
 from server.library.executions import (
     build_execution,
@@ -125,7 +125,8 @@ def _entries(top: Section) -> list[tuple[Section, str]]:
     if isinstance(document.data, dict):
         section = top.part("templates")
         for key in sorted(document.data.keys() - {"templates"}):
-            top.add("unknown-key", f"unknown key {key!r}; templates stand under 'templates'", key)
+            what = f"unknown key {key!r}; templates stand under 'templates'"
+            top.add("unknown-key", what, key, fix=document.renaming((key,), ("templates",)))
     entries = section.value if document.readable else None
     if not isinstance(entries, list):
         if entries is not None:
@@ -162,6 +163,7 @@ def _has_unresolved(value: Any) -> bool:
 def _build(domain: Domain, section: Section) -> Template | None:
     written, problems = validate(TemplateYaml, section.document, section.keys)
     section.collector.problems += problems
+    _check_repeated_examples(section)
     if written is None:
         return None
     section.report_unused("a template", TemplateYaml.not_used)
@@ -205,6 +207,20 @@ def _build(domain: Domain, section: Section) -> Template | None:
         unused_values=written.unused_values or domain.unused_values,
         where=section.where(),
     )
+
+
+def _check_repeated_examples(section: Section) -> None:
+    """Report examples that stand twice in a list of the template, in the same words."""
+    for key in ("nl_examples", "counter_examples"):
+        seen: set[str] = set()
+        texts = section.part(key).value
+        for number, text in enumerate(texts if isinstance(texts, list) else ()):
+            if not isinstance(text, str) or not text.strip():
+                continue
+            if text in seen:
+                what = f"{quoted(text)} stands in {key} before; once is enough"
+                section.warn("repeated-example", what, key, number, fix=Fix("remove", text))
+            seen.add(text)
 
 
 def _check_counter_examples(

@@ -26,17 +26,29 @@ class NormalizerYaml(BaseModel):
     """A normalizer's short name, or the dotted path of a function of your own."""
 
 
+NormalizerStepYaml = Annotated[
+    NormalizerYaml,
+    BeforeValidator(_normalizer_by_name, json_schema_input_type=str | NormalizerYaml),
+]
+
+
 class TypePatternsYaml(LibraryModel):
     """How values of one type look."""
 
     patterns: OneOrMore = Field(min_length=1)
     """Regular expressions (RE2), tried in order; group 1 is the value if there is one."""
-    normalizers: tuple[Annotated[NormalizerYaml, BeforeValidator(_normalizer_by_name)], ...] = ()
+    normalizers: tuple[NormalizerStepYaml, ...] = ()
     """Steps from the text that matched to the value."""
 
 
 def _with_synonyms(value: Any) -> Any:
     return {str(entry): () for entry in value} if isinstance(value, list) else value
+
+
+ValuesWithSynonyms = Annotated[
+    dict[str, OneOrMore],
+    BeforeValidator(_with_synonyms, json_schema_input_type=dict[str, OneOrMore] | tuple[Any, ...]),
+]
 
 
 class EntityYaml(LibraryModel):
@@ -50,9 +62,7 @@ class EntityYaml(LibraryModel):
     """What it is."""
     synonyms: OneOrMore = ()
     """Other words for it."""
-    values: Annotated[dict[str, OneOrMore], BeforeValidator(_with_synonyms)] = Field(
-        default_factory=dict
-    )
+    values: ValuesWithSynonyms = Field(default_factory=dict)
     """What it can be: a list, or each value with its synonyms."""
 
     not_used: ClassVar = frozenset({
@@ -91,7 +101,9 @@ def _by_language(value: Any) -> Any:
     return {"": value} if isinstance(value, str) else value
 
 
-TextByLanguage = Annotated[dict[str, str], BeforeValidator(_by_language)]
+TextByLanguage = Annotated[
+    dict[str, str], BeforeValidator(_by_language, json_schema_input_type=str | dict[str, str])
+]
 """One text, which is in the domain's default language, or one for each language."""
 
 
@@ -110,6 +122,14 @@ def _all_or_none(value: Any) -> Any:
     if isinstance(value, bool):
         return COURTESY_KINDS if value else ()
     return (value,) if isinstance(value, str) else value
+
+
+CourtesyKinds = Annotated[
+    tuple[CourtesyKind, ...],
+    BeforeValidator(
+        _all_or_none, json_schema_input_type=bool | CourtesyKind | tuple[CourtesyKind, ...]
+    ),
+]
 
 
 class DomainParts(LibraryModel):
@@ -131,7 +151,7 @@ class DomainParts(LibraryModel):
     """How 03/04/2025 is read: `mdy` as March 4, `dmy` as 3 April; else as `default_language` is."""
     unused_values: UnusedValues | None = None
     """The same for templates that do not say it: `allow` a value, `ask`, or `refuse` to run."""
-    courtesy: Annotated[tuple[CourtesyKind, ...], BeforeValidator(_all_or_none)] | None = None
+    courtesy: CourtesyKinds | None = None
     """The kinds of courtesy that are answered, or `false` for none; left out, all are."""
     api_config: ApiConfigYaml = ApiConfigYaml()
     """The HTTP service that endpoints belong to."""
@@ -155,6 +175,10 @@ class NestedDomainYaml(DomainParts):
 
 class DomainYaml(DomainParts):
     """The whole file."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["domain"]}, {"required": ["domain_name"]}]}
+    )
 
     domain: NestedDomainYaml | None = None
     """The domain's name, and whichever of the other keys the author keeps here."""

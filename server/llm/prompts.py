@@ -17,7 +17,7 @@ from server.errors import Problem, ProviderError
 from server.library.expressions import examine
 from server.library.rendering import RenderingFailed, render
 from server.settings.documents import Document, Keys, read_yaml
-from server.settings.fields import Strict
+from server.settings.fields import Strict, Version
 from server.settings.validation import validate
 
 SHIPPED: Final = Path(__file__).parent / "prompts" / "default.yaml"
@@ -66,7 +66,7 @@ class PromptSetYaml(Strict):
 class PromptsYaml(Strict):
     """A file of prompts."""
 
-    version: Annotated[str, Field(coerce_numbers_to_str=True, min_length=1)]
+    version: Annotated[Version, Field(min_length=1)]
     """What the trace calls this version of the prompts."""
     prompts: PromptSetYaml
     """The prompts."""

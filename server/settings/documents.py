@@ -4,12 +4,13 @@ Nothing here raises for what a file holds: whatever is wrong becomes a `Problem`
 its line, so that an author sees all of them at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from server.errors import Location, Problem
+from server.core.suggestions import surely_meant
+from server.errors import Fix, Location, Problem
 from server.settings.yaml_tree import Node, YamlTree
 
 MAX_BYTES: Final = 32 * 1024 * 1024
@@ -68,6 +69,18 @@ class Document:
     def at(self, keys: Sequence[str | int]) -> Any:
         node = self.node(keys)
         return self.data if not keys else node.value if node is not None else None
+
+    def renaming(self, keys: Sequence[str | int], known: Iterable[str]) -> Fix | None:
+        """What mends the unknown key at `keys`: the known one that it must mean, if none has it."""
+        *above, key = keys
+        written, names = self.at(above), list(known)
+        if not isinstance(written, dict) or not isinstance(key, str):
+            return None
+        meant = surely_meant(key, names)
+        others = [surely_meant(other, names) for other in written if other not in (key, *names)]
+        if meant is None or meant in written or meant in others:
+            return None
+        return Fix("rename", key, meant)
 
     def problems_outside(self, parts: Sequence[Keys]) -> Iterator[Problem]:
         """The file's problems, without the missing variables inside `parts`.

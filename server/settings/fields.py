@@ -11,10 +11,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from server.errors import RequestInvalid
 
@@ -75,6 +78,15 @@ class LibraryModel(Strict):
             return {key: value for key, value in data.items() if key not in cls.not_used}
         return data
 
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        unused = {"deprecated": True, "description": "Not used by this kind of adapter."}
+        schema["properties"] |= dict.fromkeys(sorted(cls.not_used), unused)
+        return schema
+
 
 def _absolute_path(path: Path, info: ValidationInfo) -> Path:
     root: Path = (info.context or {}).get("root", Path())
@@ -88,11 +100,14 @@ def _as_list(value: Any) -> Any:
 RootedPath = Annotated[Path, AfterValidator(_absolute_path)]
 """A path, relative ones resolved against the folder that holds `config/`."""
 
-OneOrMore = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+OneOrMore = Annotated[
+    tuple[str, ...], BeforeValidator(_as_list, json_schema_input_type=str | tuple[str, ...])
+]
 """One text, or a list of them."""
 
 RootedPaths = Annotated[
-    tuple[Annotated[Path, AfterValidator(_absolute_path)], ...], BeforeValidator(_as_list)
+    tuple[Annotated[Path, AfterValidator(_absolute_path)], ...],
+    BeforeValidator(_as_list, json_schema_input_type=str | tuple[str, ...]),
 ]
 """One path or a list; each may be a glob, which is expanded by who reads the files."""
 
@@ -122,8 +137,15 @@ def _normalized_limits(value: Any) -> Any:
         raise PydanticCustomError("bad-limit", "{why}", {"why": str(invalid)}) from None
 
 
-RateLimits = Annotated[tuple[str, ...], BeforeValidator(_normalized_limits)]
+_Limit = str | Annotated[int, Field(ge=1)]
+
+RateLimits = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_normalized_limits, json_schema_input_type=_Limit | tuple[_Limit, ...]),
+]
 """Rate limits, each `COUNT/second`, `minute`, `hour` or `day`."""
 
-Version = Annotated[str, Field(coerce_numbers_to_str=True)]
+Version = Annotated[
+    str, Field(coerce_numbers_to_str=True), WithJsonSchema({"type": ["string", "number"]})
+]
 """A version, which unquoted reads as a number."""

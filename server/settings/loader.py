@@ -185,7 +185,7 @@ class _MergedSettings:
         entries = document.at(at)
         disabled = [
             (*at, number)
-            for number, entry in enumerate(entries or ())
+            for number, entry in enumerate(entries if isinstance(entries, list) else ())
             if isinstance(entry, dict) and entry.get("enabled") is False
         ]
         found = list(document.problems_outside(disabled))
@@ -232,9 +232,10 @@ class _MergedSettings:
                         problems += _unknown_provider(written[name], document.where(at))
                     continue
                 if name not in plugins.known(kind):
-                    hint = did_you_mean(name, [*model.model_fields, *plugins.known(kind)])
-                    what = f"unknown key {name!r}; {hint}"
-                    problems.append(Problem(what, document.where(at), "unknown-key"))
+                    names = [*model.model_fields, *plugins.known(kind)]
+                    what = f"unknown key {name!r}; {did_you_mean(name, names)}"
+                    fix = document.renaming(at, names)
+                    problems.append(Problem(what, document.where(at), "unknown-key", fix=fix))
                     continue
                 spec = plugins.resolve(kind, name)
                 found, amiss = validate(spec.options, document, at, context=self._context)

@@ -147,7 +147,8 @@ def validate(
             keys = _document_keys(document, at, error["loc"])
             place = schema_lookup(model, error["loc"])
             kind, what = _kind_and_sentence(place, document, keys, error)
-            found.append(Problem(what, document.where(keys), kind))
+            fix = document.renaming(keys, place.siblings) if kind == "unknown-key" else None
+            found.append(Problem(what, document.where(keys), kind, fix=fix))
     return None, tuple(sorted(found, key=lambda problem: problem.where.line))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
 
-from server.errors import Location, Problem
+from server.errors import Fix, Location, Problem
 
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 _MAX_DEFAULTS: Final = 3
@@ -253,7 +253,8 @@ class YamlTree:
                 len(level.node.parts) if isinstance(level.node.parts, list) else level.key or ""
                 for level in self._open
             )
-        self.placed.append((at, Problem(why, Location(self._file, line), kind)))
+        fix = Fix("indent") if kind == "tab" else None
+        self.placed.append((at, Problem(why, Location(self._file, line), kind, fix=fix)))
 
     def _refuse(self, kind: str, why: str, line: int) -> NoReturn:
         self._complain(kind, why, line, at=())

@@ -1,12 +1,15 @@
 """`check` of a configuration: what is enabled and there is judged, and nothing else."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner, Result
 
 from server.cli.check import check_configuration
+from server.cli.main import command_line
 from tests.support.as_specified import AS_SPECIFIED
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 
@@ -78,3 +81,92 @@ def test_the_adapter_as_specified_has_no_problems(tmp_path: Path) -> None:
     (tmp_path / "config" / "intent.yaml").write_text(AS_SPECIFIED)
     (tmp_path / "config" / "config.yaml").write_text("import: intent.yaml\n")
     assert check_configuration(tmp_path / "config" / "config.yaml") == []
+
+
+MISTAKES = """\
+# Sums, and how they are asked for.
+templates:
+  - id: add_numbers
+    descripton: "Add numbers"   # a sentence
+    nl_exmples:
+      - "What is 2 plus 3?"
+      # the next one twice
+      - "Add 10, 20 and 30"
+      - "Add 10, 20 and 30"
+    tool_name:   calculator
+\ttool_operation: add
+    parameters: [{name: values, typ: array}]
+    colour: red
+"""
+MENDED = """\
+# Sums, and how they are asked for.
+templates:
+  - id: add_numbers
+    description: "Add numbers"   # a sentence
+    nl_examples:
+      - "What is 2 plus 3?"
+      # the next one twice
+      - "Add 10, 20 and 30"
+    tool_name:   calculator
+    tool_operation: add
+    parameters: [{name: values, type: array}]
+    colour: red
+"""
+
+
+def test_fix_mends_what_is_certain_and_tells_the_rest(tmp_path: Path) -> None:
+    library = write_library(tmp_path / "sums")
+    for path in library.glob("*.yaml"):
+        if path.name != "domain.yaml":
+            path.unlink()
+    tools, questions = library / "tools.yaml", library / "questions.yaml"
+    tools.write_bytes(b"\xef\xbb\xbf" + MISTAKES.encode())
+    asked = "- {ask: Add 1 and 2, template: add_numbers}\n"
+    other = "- {ask: Add 1 and 2, template: null}\n"
+    questions.write_text(f"questions:\n{asked}{asked}{other}")
+
+    def check(*options: str) -> Result:
+        app = command_line("check", "schema")
+        return CliRunner().invoke(app, ["check", str(library), "--quick", *options])
+
+    assert check().exit_code == 1
+    assert tools.read_text("utf-8-sig") == MISTAKES
+    done = check("--fix")
+    assert tools.read_bytes() == b"\xef\xbb\xbf" + MENDED.encode()
+    assert questions.read_text() == f"questions:\n{asked}{other}"
+    said = [line for line in done.stderr.splitlines() if line.startswith("fixed: ")]
+    assert [line.partition(" @ ")[0] for line in said] == [
+        "fixed: tabs that indented lines are now spaces",
+        "fixed: 'Add 1 and 2' stood there twice, and stands there once",
+        "fixed: 'descripton' is now 'description'",
+        "fixed: 'nl_exmples' is now 'nl_examples'",
+        "fixed: 'typ' is now 'type'",
+        "fixed: 'Add 10, 20 and 30' stood there twice, and stands there once",
+    ]
+    left = [line.partition(" @ ")[0] for line in done.stdout.splitlines()]
+    assert left[0].startswith("unknown key 'colour'; known are")
+    assert left[1:] == ["warning: is asked before, on line 2"]
+    before = {path: path.stat().st_mtime_ns for path in library.iterdir()}
+    assert "fixed" not in check("--fix").stderr
+    assert {path: path.stat().st_mtime_ns for path in library.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("keys", "fix"),
+    [
+        ("descripton: x", {"action": "rename", "old": "descripton", "new": "description"}),
+        ("descripton: x, description: y", None),
+        ("descripton: x, descriptin: y", None),
+        ("colour: red", None),
+    ],
+)
+def test_a_key_is_renamed_where_one_alone_is_meant(
+    tmp_path: Path, keys: str, fix: dict[str, str] | None
+) -> None:
+    (tmp_path / "tools.yaml").write_text(f"- {{id: t, nl_examples: [x], {keys}}}\n")
+    (tmp_path / "domain.yaml").write_text("domain_name: d\n")
+    done = CliRunner().invoke(
+        command_line("check", "schema"), ["check", str(tmp_path), "--json", "--quick"]
+    )
+    unknown = [p for p in json.loads(done.stdout) if p["kind"] == "unknown-key"]
+    assert {json.dumps(p["fix"]) for p in unknown} == {json.dumps(fix)}

@@ -27,7 +27,10 @@ from server.settings.validation import validate
 
 Said = Annotated[
     dict[str, str],
-    BeforeValidator(lambda value: value if isinstance(value, dict) else {"": value}),
+    BeforeValidator(
+        lambda value: value if isinstance(value, dict) else {"": value},
+        json_schema_input_type=str | dict[str, str],
+    ),
 ]
 """One text, or one for each language."""
 
