@@ -16,7 +16,7 @@ from tests.chaos.behaviours import BEHAVIOURS, Behaviour
 from tests.tools.http.calls import FAST, LOOPBACK, execution
 from tests.tools.http.upstream import upstream
 
-TIMEOUT_S = 0.4
+TIMEOUT_S = 1.5
 MAX_PAUSE_S = 0.5
 
 
