@@ -83,9 +83,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    chaos = [item for item in items if item.path.is_relative_to(CHAOS)]
-    for item in chaos:
-        item.add_marker("chaos")
+    for item in items:
+        if item.path.is_relative_to(CHAOS):
+            item.add_marker("chaos")
+    named = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
+    chaos = [item for item in items if item.get_closest_marker("chaos") and item.path not in named]
     if chaos and not _asks_for("chaos", config) and not _names_chaos(config):
         config.hook.pytest_deselected(items=chaos)
         items[:] = [item for item in items if item not in chaos]

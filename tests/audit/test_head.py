@@ -26,7 +26,7 @@ from server.errors import StoreUnavailable
 from tests.audit.test_audit import EVENT, SEAL, SINKS, file, fill, table
 from tests.support.postgresql import postgresql, why_not
 
-KILLS = 2
+KILLS = 4
 
 
 def in_database(folder: Path, *statements: Any) -> None:
@@ -193,6 +193,7 @@ def _write_for_ever(opened: Callable[[Path], Sink], folder: Path, told: Any) -> 
         told.send(number)
 
 
+@pytest.mark.chaos
 @pytest.mark.parametrize("opened", SINKS)
 def test_kill_9_between_trail_and_head_alarms_nobody_and_hides_nothing(
     opened: Callable[[Path], Sink], tmp_path: Path
@@ -204,6 +205,7 @@ def in_postgresql(url: str, _: Path) -> Sink:
     return TableSink(url, SEAL)
 
 
+@pytest.mark.chaos
 @pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 def test_the_same_and_a_deleted_trail_in_postgresql(tmp_path: Path) -> None:
     with postgresql() as url:

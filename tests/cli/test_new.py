@@ -51,7 +51,9 @@ def serving(answering: Answering) -> Iterator[str]:
 
 
 def files_of(folder: Path) -> set[str]:
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    """What is written by hand; `.orbit` holds what is generated."""
+    paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {str(path) for path in paths if ".orbit" not in path.parts}
 
 
 OF_A_PROJECT = {"config/config.yaml", "README.md", ".env.example", ".gitignore"}

@@ -20,7 +20,7 @@ from server.access.models import NewKey
 from tests.support.ports import free_port
 from tests.tools.http.upstream import Asked, reply, upstream
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.chaos]
 
 SECRET = "s" * 32
 

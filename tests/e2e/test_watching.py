@@ -22,7 +22,7 @@ from tests.e2e.test_reloading import SUMS, Server, serving
 from tests.e2e.test_server_process import ROOT, Orbit, environment
 from tests.support.configuring import DOMAIN, NOW, PERCENTAGE, adapter, configure, write_library
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.chaos]
 
 TIME = "What time is it?"
 Edit = Callable[[Path], object]
