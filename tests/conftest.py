@@ -53,6 +53,9 @@ def anyio_backend() -> str:
 
 
 CHAOS = Path(__file__).parent / "chaos"
+LATER = ("chaos", "slow")
+"""Marks of what runs only when it is asked for."""
+MARKS = (*LATER, "local_model")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -87,10 +90,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.path.is_relative_to(CHAOS):
             item.add_marker("chaos")
     named = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
-    chaos = [item for item in items if item.get_closest_marker("chaos") and item.path not in named]
-    if chaos and not _asks_for("chaos", config) and not _names_chaos(config):
-        config.hook.pytest_deselected(items=chaos)
-        items[:] = [item for item in items if item not in chaos]
+    asked = [mark for mark in MARKS if _asks_for(mark, config)]
+    if _names_chaos(config):
+        asked.append("chaos")
+    later = [
+        item
+        for item in items
+        if item.path not in named
+        and any(map(item.get_closest_marker, LATER))
+        and not any(map(item.get_closest_marker, asked))
+    ]
+    if later:
+        config.hook.pytest_deselected(items=later)
+        items[:] = [item for item in items if item not in later]
     _skip_local_model(config, items)
 
 

@@ -14,6 +14,8 @@ from tests.support.configuring import adapter, configure, write_library
 from tests.support.local_model import needs_local_model
 from utils.bench._bfcl import arguments_right
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(
     path.stem for path in (ROOT / "utils" / "bench").glob("*.py") if not path.stem.startswith("_")

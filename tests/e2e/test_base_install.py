@@ -22,6 +22,8 @@ from tests.support.configuring import NOW, PERCENTAGE, adapter, write_library
 from tests.support.ports import free_port
 from utils.lock import PROJECT, name_of, read_lock
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CONFINED = ROOT / "tests" / "support" / "base_install"
 QUESTION, ANSWER = "What is 15% of 200?", "15% of 200 is **30**"

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 LAUNCHER = ROOT / "bin" / "orbit.sh"
 KEY_SCRIPT = ROOT / "utils" / "scripts" / "generate-sample-api-keys.sh"
