@@ -84,12 +84,7 @@ class Claims:
     def _waited_for_a_core_s(self) -> float:
         """How long others kept the server's first thread and this one from running at all."""
         process = self.server.process
-        files = [f"/proc/{process.pid}/schedstat"] if process else []
-        waited_ns = 0
-        for file in [*files, "/proc/thread-self/schedstat"]:
-            with suppress(OSError, IndexError):
-                waited_ns += int(Path(file).read_text().split()[1])
-        return waited_ns / 1e9
+        return waited_for_a_core_s(*([f"/proc/{process.pid}"] if process else []))
 
     def _watch(self, over: threading.Event) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
@@ -107,3 +102,12 @@ class Claims:
             if answer.status != 200:
                 self.problems.append(f"/health: {answer.status}")
         connection.close()
+
+
+def waited_for_a_core_s(*processes: str) -> float:
+    """How long others kept the first thread of processes, and this one, from running at all."""
+    waited_ns = 0
+    for each in (*processes, "/proc/thread-self"):
+        with suppress(OSError, IndexError):
+            waited_ns += int(Path(each, "schedstat").read_text().split()[1])
+    return waited_ns / 1e9

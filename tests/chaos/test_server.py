@@ -1,6 +1,7 @@
 """While a called service misbehaves, the server answers everybody else."""
 
 import asyncio
+import gc
 import logging
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 from tests.chaos.behaviours import BEHAVIOURS
+from tests.chaos.claims import waited_for_a_core_s
 from tests.support.api import running
 from tests.support.configuring import adapter, configure, write_library
 from tests.tools.http.upstream import Asked, reply, upstream
@@ -68,10 +70,11 @@ async def asked(folder: Path) -> tuple[list[httpx.Response], float]:
                 async def watch() -> None:
                     nonlocal slowest_s
                     while True:
-                        due = time.perf_counter() + 0.01
+                        due = time.perf_counter() - waited_for_a_core_s() + 0.01
                         await asyncio.sleep(0.01)
                         assert (await client.get("/health")).status_code == 200
-                        slowest_s = max(slowest_s, time.perf_counter() - due)
+                        late_s = time.perf_counter() - waited_for_a_core_s() - due
+                        slowest_s = max(slowest_s, late_s)
 
                 watching = asyncio.create_task(watch())
                 answers = []
@@ -83,7 +86,12 @@ async def asked(folder: Path) -> tuple[list[httpx.Response], float]:
 
 
 def test_everybody_else_is_answered(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    answers, slowest_s = asyncio.run(asked(tmp_path))
+    gc.collect()
+    gc.freeze()  # what earlier tests left behind is not for this server to look through
+    try:
+        answers, slowest_s = asyncio.run(asked(tmp_path))
+    finally:
+        gc.unfreeze()
     assert [answer.status_code for answer in answers] == [200] * (len(BEHAVIOURS) + 1)
     assert all("tool_execution" in answer.json()["metadata"] for answer in answers)
     assert answers[-1].json()["metadata"]["tool_execution"]["result"]["count"] == len(MANY)
