@@ -15,8 +15,8 @@ from server.core.suggestions import unknown
 
 if TYPE_CHECKING:
     from server.evaluation.curves import Curves
-    from server.evaluation.measuring import LibraryTrial, Measured
     from server.evaluation.robustness import Robustness
+    from server.evaluation.trial import LibraryTrial, Measured
 
 
 def eval_library(
@@ -111,7 +111,7 @@ def eval_library(
     with TemporaryDirectory(prefix="orbit-eval-") as scratch:
         # A library that is only tried out leaves nothing behind.
         placed = found if domain is None else found.with_data_dir(Path(scratch))
-        from server.evaluation.measuring import LibraryTrial
+        from server.evaluation.trial import LibraryTrial
 
         trial = LibraryTrial(placed.settings, placed.environ, chosen, path)
         if calibrate:

@@ -34,7 +34,7 @@ def lock(
     domain = chosen.config.domain_config_path
     from server.adapters.library_lock import lock_path, read_lock
     from server.evaluation.lock import judge_library, write_lock
-    from server.evaluation.measuring import LibraryTrial
+    from server.evaluation.trial import LibraryTrial
 
     path = domain.parent / f"{QUESTIONS}.yaml"
     trial = LibraryTrial(found.settings, found.environ, chosen, path)

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from server import __version__
 from server.adapters.library_lock import LibraryLock, basis_of, lock_path
 from server.errors import RequestInvalid
-from server.evaluation.measuring import LibraryTrial, Measured
 from server.evaluation.questions import questions_digest
+from server.evaluation.trial import LibraryTrial, Measured
 from server.retrievers.calibration import read_calibration
 
 FIGURES: Final[Mapping[str, int]] = {

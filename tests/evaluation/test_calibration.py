@@ -21,9 +21,9 @@ from server.evaluation.calibration import (
     held_out,
     scored_call,
 )
-from server.evaluation.measuring import LibraryTrial
 from server.evaluation.outcomes import Outcome
 from server.evaluation.questions import Question
+from server.evaluation.trial import LibraryTrial
 from server.retrievers.calibration import read_calibration
 from server.retrievers.choice import least_confidence, most_wrong
 from server.retrievers.verifier import probability, shipped_verifier

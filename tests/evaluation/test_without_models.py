@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from server.evaluation.measuring import LibraryTrial
+from server.evaluation.trial import LibraryTrial
 from tests.support.configuring import adapter, configure, write_library
 
 QUESTIONS = [
