@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from server.core.suggestions import join_words
 from server.errors import Location, Problem
@@ -22,11 +22,9 @@ from server.retrievers.choice import least_confidence, most_wrong
 from server.retrievers.verifier import shipped_verifier
 from server.settings.adapters import AdapterConfig
 from server.settings.documents import shown_path
-from server.storage.files import written_whole
+from server.storage.library_files import read_library_file, write_library_file
 
 FILE_NAME: Final = "library.lock.json"
-_MODE: Final = 0o644
-_LARGEST_BYTES: Final = 1_000_000
 
 
 class Basis(BaseModel):
@@ -80,10 +78,7 @@ class LibraryLock(BaseModel):
 
     def save(self, path: Path) -> None:
         """Write it, whole or not at all, for all to read; raise OSError where that fails."""
-        text = json.dumps(self.model_dump(mode="json"), indent=1)
-        with written_whole(path, durable=True) as file:
-            file.write(f"{text}\n".encode())
-        path.chmod(_MODE)
+        write_library_file(path, json.dumps(self.model_dump(mode="json"), indent=1) + "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +96,9 @@ def lock_path(domain_path: Path) -> Path:
 def read_lock(domain_path: Path) -> ReadLock:
     """Read the lock beside a domain, if there is one. Blocks."""
     path = lock_path(domain_path)
-    try:
-        with path.open("rb") as file:
-            return ReadLock(LibraryLock.model_validate_json(file.read(_LARGEST_BYTES)))
-    except FileNotFoundError:
-        return ReadLock()
-    except OSError as failed:
-        why = failed.strerror or str(failed)
-    except ValidationError as invalid:
-        error = invalid.errors()[0]
-        place = ".".join(map(str, error["loc"]))
-        why = f"{place}: {error['msg']}" if place else error["msg"]
+    lock, why = read_library_file(path, LibraryLock)
+    if why is None:
+        return ReadLock(lock)
     what = f"the lock cannot be read: {why}; delete it, and lock again"
     # A lock decides nothing, so that one which is broken stops nothing.
     where = Location(shown_path(path))

@@ -53,14 +53,7 @@ def not_run(adapter: Adapter, call: Call, *, late: bool) -> CallOutcome:
         arguments = redactor.secrets(shown.arguments).data(redactor.arguments(shown.arguments))
         shown = replace(shown, arguments=arguments, sources={})
     status = ToolResultStatus.TIMEOUT if late else ToolResultStatus.ERROR
-    result = ToolResult(
-        shown.tool,
-        shown.operation,
-        status,
-        execution_time_ms=0.0,
-        parameters=shown.arguments,
-        error_message=why,
-    )
+    result = ToolResult.of_no_call(shown, why, status)
     return CallOutcome(result, shown, "timeout" if late else "error")
 
 

@@ -95,6 +95,13 @@ class ToolResult:
         elif self.result is not None or not isinstance(self.error_message, str):
             raise ValueError(f"status {self.status} has an error_message, and no result")
 
+    @classmethod
+    def of_no_call(
+        cls, call: ToolCall, why: str, status: ToolResultStatus = ToolResultStatus.ERROR
+    ) -> "ToolResult":
+        """The result of a call that was not made, or came to nothing: it took no time."""
+        return cls(call.tool, call.operation, status, 0.0, call.arguments, error_message=why)
+
     def notes(self, sources: Mapping[str, Source], *, said: str) -> list[str]:
         """How things were read that could be read otherwise, by extraction or by the tool."""
         notes = [source.note for source in sources.values() if source.note]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from server.core.json import to_json
-from server.core.tools import ToolCall, ToolResult, ToolResultStatus
+from server.core.tools import ToolCall, ToolResult
 from server.errors import RequestInvalid
 from server.tools.policy.chain import Runner
 
@@ -81,14 +81,7 @@ class Replaying:
         kept = self._cassette.find(call)
         if kept is not None:
             return kept
-        return ToolResult(
-            tool_name=call.tool,
-            operation=call.operation,
-            status=ToolResultStatus.ERROR,
-            execution_time_ms=0.0,
-            parameters=call.arguments,
-            error_message="this call was not recorded",
-        )
+        return ToolResult.of_no_call(call, "this call was not recorded")
 
     async def aclose(self) -> None:
         await self._runner.aclose()

@@ -19,7 +19,7 @@ from server.core.decision import (
     PendingConfirmation,
     SeveralEndings,
 )
-from server.core.tools import ToolCall, ToolResult, ToolResultStatus
+from server.core.tools import ToolCall, ToolResult
 from server.library.model import Template
 from server.text.durations import read_iso_duration
 from server.tools.policy.chain import Runner
@@ -190,14 +190,7 @@ class Rehearsal:
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult:
         if call.effect == "read" and self._reads:
             return await self._runner.execute(call, timeout_s=timeout_s)
-        return ToolResult(
-            tool_name=call.tool,
-            operation=call.operation,
-            status=ToolResultStatus.ERROR,
-            execution_time_ms=0.0,
-            parameters=call.arguments,
-            error_message=f"a {call.effect} is not made while a library is tested",
-        )
+        return ToolResult.of_no_call(call, f"a {call.effect} is not made while a library is tested")
 
     async def aclose(self) -> None:
         await self._runner.aclose()

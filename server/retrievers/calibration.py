@@ -10,16 +10,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, field_validator
 
 from server.errors import Location, Problem
 from server.retrievers.verifier import Verifier
 from server.settings.documents import shown_path
-from server.storage.files import written_whole
+from server.storage.library_files import read_library_file, write_library_file
 
 FILE_NAME: Final = "calibration.json"
-_MODE: Final = 0o644
-_LARGEST_BYTES: Final = 1_000_000
 
 Share = Annotated[FiniteFloat, Field(ge=0, le=1)]
 
@@ -59,9 +57,7 @@ class Calibration(BaseModel):
         # A pair a line: people compare such files.
         pairs = ",\n  ".join(json.dumps(pair) for pair in self.risk)
         head = json.dumps(fields, indent=1).removesuffix("\n}")
-        with written_whole(path, durable=True) as file:
-            file.write(f'{head},\n "risk": [\n  {pairs}\n ]\n}}\n'.encode())
-        path.chmod(_MODE)
+        write_library_file(path, f'{head},\n "risk": [\n  {pairs}\n ]\n}}\n')
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +80,8 @@ def calibration_path(domain_path: Path) -> Path:
 def read_calibration(domain_path: Path) -> ReadCalibration:
     """Read the calibration beside a domain, if there is one. Blocks."""
     path = calibration_path(domain_path)
-    try:
-        with path.open("rb") as file:
-            text = file.read(_LARGEST_BYTES)
-        return ReadCalibration(Calibration.model_validate_json(text))
-    except FileNotFoundError:
-        return ReadCalibration()
-    except OSError as failed:
-        why = failed.strerror or str(failed)
-    except ValidationError as invalid:
-        error = invalid.errors()[0]
-        place = ".".join(map(str, error["loc"]))
-        why = f"{place}: {error['msg']}" if place else error["msg"]
+    calibration, why = read_library_file(path, Calibration)
+    if why is None:
+        return ReadCalibration(calibration)
     what = f"the calibration cannot be used: {why}; delete it, and calibrate again"
     return ReadCalibration(None, Problem(what, Location(shown_path(path)), "bad-calibration"))

@@ -20,7 +20,7 @@ from server.chat.execute import execute_call, proposal_of
 from server.chat.pipeline import run_turn
 from server.cli.ports import listen
 from server.core.decision import Answer, Call, Decision, Trace
-from server.core.tools import ToolCall, ToolResult, ToolResultStatus
+from server.core.tools import ToolCall, ToolResult
 from server.core.turn import Caller, Turn
 from server.evaluation.outcomes import Rehearsal
 from server.settings.loader import load_settings
@@ -77,14 +77,7 @@ class RunsNothing:
         self._runner = runner
 
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult:  # noqa: ARG002
-        return ToolResult(
-            tool_name=call.tool,
-            operation=call.operation,
-            status=ToolResultStatus.ERROR,
-            execution_time_ms=0.0,
-            parameters=call.arguments,
-            error_message="nothing is run here",
-        )
+        return ToolResult.of_no_call(call, "nothing is run here")
 
     async def aclose(self) -> None:
         await self._runner.aclose()

@@ -292,14 +292,7 @@ class PolicyChain:
             shown = _visible_call(checks.redactor, call)
             secrets = checks.redactor.secrets(call.arguments)
         refusal = replace(refusal, message=secrets.text(refusal.message))
-        result = ToolResult(
-            call.tool,
-            call.operation,
-            ToolResultStatus.ERROR,
-            execution_time_ms=0.0,
-            parameters=shown.arguments,
-            error_message=refusal.message,
-        )
+        result = ToolResult.of_no_call(shown, refusal.message)
         ended = CallOutcome(result, shown, refusal.outcome, refusal, secrets)
         self.recorder.record_refusal(proposal, ended)
         return ended
