@@ -28,6 +28,8 @@ TABLES: Final[dict[str, dict[str, str]]] = {
     "retriever": _table(
         "server.retrievers.implementations.intent:{}",
         *("IntentAgentRetriever", "IntentHTTPRetriever", "IntentPackRetriever"),
+        *("IntentSQLRetriever", "IntentSQLiteRetriever", "IntentPostgreSQLRetriever"),
+        "IntentDuckDBRetriever",
     ),
     "tool": {
         "calculator": "server.tools.builtin.calculator:Calculator",

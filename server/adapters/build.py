@@ -39,6 +39,8 @@ from server.tools.executor import ToolExecutor
 from server.tools.http.engine import HttpCalls
 from server.tools.policy.chain import PolicyChain, build_chain
 from server.tools.python import PythonCalls
+from server.tools.sql.databases import open_database
+from server.tools.sql.engine import SqlCalls, SqlLimits
 
 _log = logging.getLogger(__name__)
 
@@ -138,7 +140,8 @@ async def _build(
     python = PythonCalls(loaded.functions)
     calls = partial(HttpCalls.of, egress=egress_policy(adapter), readers=resources.readers)
     http = await asyncio.to_thread(calls, library)
-    executor = ToolExecutor(registry, http=http, python=python)
+    sql = _sql_calls(adapter, library, loaded)
+    executor = ToolExecutor(registry, http=http, python=python, sql=sql)
     chain = build_chain(
         adapter.name,
         library,
@@ -188,6 +191,18 @@ async def _build(
         details=details,
         encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),
         index_name=matcher.index_name,
+    )
+
+
+def _sql_calls(
+    adapter: AdapterSettings, library: Library, loaded: LoadedAdapter
+) -> SqlCalls | None:
+    if loaded.database is None:
+        return None
+    limits = adapter.config.sql
+    database = open_database(loaded.database, pool_size=limits.connections)
+    return SqlCalls.of(
+        library, database, SqlLimits(limits.max_rows, limits.max_bytes, limits.max_cell_chars)
     )
 
 

@@ -31,6 +31,8 @@ from server.settings.models import AdapterSettings, Settings
 from server.tools.http.egress import EgressPolicy, host_problems
 from server.tools.python import Function, find_functions
 from server.tools.registry import ToolRegistry
+from server.tools.sql.address import AddressInvalid, DatabaseAddress, read_address
+from server.tools.sql.databases import check_driver
 from server.tools.template_lint import role_problems, template_problems
 
 
@@ -54,6 +56,8 @@ class LoadedAdapter:
     calibration: Calibration | None = None
     texts: Mapping[Path, bytes] = field(default_factory=dict, repr=False)
     unreadable: tuple[Problem, ...] = ()
+    database: DatabaseAddress | None = None
+    """What its SQL asks."""
     lock: LibraryLock | None = None
     """What the library was judged with, if somebody locked it."""
 
@@ -123,6 +127,8 @@ def load_adapter(
         of_templates += wrong
         of_templates += host_problems(library, egress_policy(adapter))
         of_templates += role_problems(library, settings.access.roles.names)
+    database, of_database = _database(adapter, kind, library)
+    problems += of_database
     problems += of_templates
     if library is not None:
         library = _without_broken(library, of_templates, problems)
@@ -144,8 +150,31 @@ def load_adapter(
         calibration=calibration,
         texts=loaded.texts,
         unreadable=loaded.unreadable,
+        database=database,
         lock=locked.lock,
     )
+
+
+def _database(
+    adapter: AdapterSettings, kind: AdapterType | None, library: Library | None
+) -> tuple[DatabaseAddress | None, Sequence[Problem]]:
+    """What the SQL of an adapter's templates asks; a problem where that is nothing."""
+    written = adapter.database_address
+    if written is None:
+        asking = [t for t in library.templates.values() if t.kind == "sql"] if library else []
+        if not asking:
+            return None, ()
+        what = (
+            f"{asking[0].id!r} asks a database, and the adapter names none; write "
+            "database: PATH, or a URL such as postgresql://HOST/DATABASE"
+        )
+        return None, [Problem(what, adapter.where, "no-database")]
+    try:
+        address = read_address(written, adapter.datasource, kind.datasource if kind else "")
+        check_driver(address)
+    except AddressInvalid as invalid:
+        return None, [Problem(f"database: {invalid}", adapter.where, "bad-database")]
+    return address, ()
 
 
 def _base_url(adapter: AdapterSettings) -> tuple[str, Sequence[Problem]]:

@@ -25,6 +25,8 @@ class AdapterType:
     decider: Callable[[DeciderDependencies], Decider]
     template_kinds: frozenset[TemplateKind] | None
     """The templates that it answers; None for those of every kind."""
+    datasource: str = ""
+    """The kind of database that a path is, where it does not tell that itself."""
 
     @classmethod
     def of(cls, adapter: AdapterSettings) -> Self:
@@ -35,6 +37,7 @@ class AdapterType:
             f"{adapter.type}/{adapter.datasource}/{adapter.adapter}",
             found,
             getattr(found, "template_kinds", None),
+            getattr(found, "datasource", ""),
         )
 
     def build(self, parts: DeciderDependencies) -> Decider:

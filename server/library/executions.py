@@ -1,8 +1,8 @@
-"""Build the execution of a template: a builtin tool, an HTTP call or a Python function."""
+"""Build the execution of a template: a tool, an HTTP call, a Python function or SQL."""
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast, get_args
 
 from server.core.suggestions import did_you_mean
 from server.core.tools import Effect
@@ -17,7 +17,9 @@ from server.library.model import (
     PythonExecution,
     TemplateKind,
 )
-from server.library.problems import Section
+from server.library.problems import Section, one_spelling
+from server.library.sql_model import CALLER_ARGUMENTS, ResultShape, SqlExecution
+from server.library.sql_text import SqlInvalid, parse_sql
 from server.library.yaml_models import ExecutionYaml, TemplateYaml
 from server.settings.yaml_tree import Unresolved
 
@@ -28,10 +30,17 @@ _REQUEST_KEYS: Final = tuple(HttpYaml.model_fields)
 
 def kind_of(written: TemplateYaml) -> TemplateKind:
     """Return the kind that the template declares, or else the one that its keys imply."""
+    if asks_database(written):
+        return "sql"
     if written.tool_type is not None:
         return written.tool_type
     has_endpoint = written.endpoint is not None or written.endpoint_template is not None
     return "query" if has_endpoint and written.execution is None else "function"
+
+
+def asks_database(written: TemplateYaml) -> bool:
+    """Whether a template holds SQL."""
+    return written.sql is not None or written.sql_template is not None
 
 
 def sends_request(written: TemplateYaml) -> bool:
@@ -40,9 +49,16 @@ def sends_request(written: TemplateYaml) -> bool:
     return by_execution or kind_of(written) == "query"
 
 
-def placeholders(section: Section) -> dict[str, Section]:
-    """Return every name that arguments fill in a request, with where it is used first."""
+def placeholders(written: TemplateYaml, section: Section) -> dict[str, Section]:
+    """Return every name that arguments fill in a request or in SQL, and where it is used first."""
     found: dict[str, Section] = {}
+    if asks_database(written):
+        text, key = one_spelling(written, section.part, "sql", "sql_template")
+        try:
+            names = parse_sql(text or "").names
+        except SqlInvalid:
+            return {}
+        return dict.fromkeys(sorted(names - CALLER_ARGUMENTS), section.part(key))
     for place in (section, section.part("execution")):
         prepare = place.part("prepare")
         supplied = prepare.part("response_mapping", "fields").value or ()
@@ -68,6 +84,10 @@ def build_execution(
     execution = written.execution or ExecutionYaml()
     inside = section.part("execution")
     inside.report_unused("an execution", ExecutionYaml.not_used)
+    if asks_database(written):
+        return _sql_execution(written, parameters, section)
+    if written.result_format is not None:
+        section.collector.add_unused("a template", "result_format", section.where("result_format"))
     if sends_request(written):
         return _http_execution(written, parameters, defaults, section)
     if execution.type == "python":
@@ -107,7 +127,7 @@ def _http_execution(
     operation = (schema.name if schema is not None else "") or written.id
     execution = build_http(operation, _request(written, section), defaults)
     known = sorted(parameter.name for parameter in parameters)
-    for name, place in placeholders(section).items():
+    for name, place in placeholders(written, section).items():
         if name not in known:
             what = f"no parameter fills {name!r}; {did_you_mean(name, known)}"
             place.add("placeholder-unfilled", what)
@@ -130,6 +150,55 @@ def _python_execution(execution: ExecutionYaml, section: Section) -> PythonExecu
         what = f"{function!r} names no function; write it as package.module:name"
         section.add("bad-name", what, "function")
     return None
+
+
+_RESULT_SHAPES: Final[tuple[str, ...]] = get_args(ResultShape)
+
+
+def _sql_execution(
+    written: TemplateYaml, parameters: Sequence[Parameter], section: Section
+) -> SqlExecution | None:
+    source, key = one_spelling(written, section.part, "sql", "sql_template")
+    try:
+        sql = parse_sql(source or "", positional_names(written))
+    except SqlInvalid as invalid:
+        section.add("bad-sql", f"{key}: {invalid}", key)
+        return None
+    if not sql.source.strip():
+        section.add("bad-sql", f"{key} is empty; write a SELECT", key)
+        return None
+    known = {parameter.name: parameter for parameter in parameters}
+    for name in sorted(sql.names - known.keys() - CALLER_ARGUMENTS):
+        what = f"no parameter fills {name!r}; {did_you_mean(name, sorted(known))}"
+        section.add("placeholder-unfilled", what, key)
+    for name, parameter in known.items():
+        if name in CALLER_ARGUMENTS:
+            what = f"parameter {name!r} is given by the server, and never by a question"
+            section.collector.add("reserved-name", what, parameter.where)
+        elif name not in sql.names:
+            what = f"parameter {name!r} is nowhere in the SQL, so questions cannot give it"
+            section.collector.add("unused-parameter", what, parameter.where, "warning")
+    shape = _result_shape(written, section)
+    return SqlExecution(sql, shape, written.effect)
+
+
+def positional_names(written: TemplateYaml) -> tuple[str, ...]:
+    """What each `?` of SQL stands for: the parameters, in the order in which they are written."""
+    schema = written.function_schema
+    entries = written.parameters or (schema.parameters if schema is not None else ())
+    return tuple(entry.name for entry in entries)
+
+
+def _result_shape(written: TemplateYaml, section: Section) -> ResultShape:
+    for shape in get_args(ResultShape):
+        if shape == (written.result_format or "table"):
+            return cast(ResultShape, shape)
+    what = (
+        f"result_format {written.result_format!r} is none of {', '.join(_RESULT_SHAPES)}; "
+        "rows are shown as a table"
+    )
+    section.warn("unknown-value", what, "result_format")
+    return "table"
 
 
 def _request(written: TemplateYaml, section: Section) -> WrittenRequest:

@@ -21,12 +21,13 @@ from server.library.parameter_types import (
     StringType,
     type_of_format,
 )
+from server.library.sql_model import SqlExecution
 from server.text.courtesy import COURTESY_KINDS
 from server.text.language import CourtesyKind
 from server.text.parsed_text import ParsedText
 from server.text.tokens import DateOrder
 
-TemplateKind = Literal["function", "query"]
+TemplateKind = Literal["function", "query", "sql"]
 
 UnusedValues = Literal["allow", "ask", "refuse"]
 """What becomes of a question with a number, a date or the like that its template has no use for:
@@ -68,6 +69,8 @@ class Parameter:
     max_length: int | None = None
     pattern: str | None = None
     unit: RateUnit | None = None
+    aliases: tuple[str, ...] = ()
+    """Other names that questions call it by."""
     where: Location = field(default=Location(""), compare=False)
 
     @property
@@ -166,7 +169,7 @@ class PythonExecution:
         return self.function.rpartition(":")[2]
 
 
-Execution = BuiltinExecution | HttpExecution | PythonExecution
+Execution = BuiltinExecution | HttpExecution | PythonExecution | SqlExecution
 """How a template runs."""
 
 

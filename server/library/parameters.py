@@ -25,14 +25,19 @@ _ONLY_FOR: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def build_parameters(
-    written: Sequence[ParameterYaml], domain: Domain, section: Section
+    written: Sequence[ParameterYaml], domain: Domain, section: Section, *, repeatable: bool = False
 ) -> tuple[Parameter, ...]:
-    """Return the parameters of `section`, reporting what is wrong with each."""
+    """Return the parameters of `section`, reporting what is wrong with each.
+
+    With `repeatable`, one may stand several times, always the same: once for each place of its.
+    """
     found: dict[str, Parameter] = {}
     for number, entry in enumerate(written):
         here = section.part(number)
         here.report_unused("a parameter", ParameterYaml.not_used)
         if entry.name in found:
+            if repeatable and entry in written[:number]:
+                continue
             first = found[entry.name].where
             what = f"parameter {entry.name!r} is written twice; first at {first}"
             here.add("duplicate-parameter", what, "name")
@@ -72,6 +77,7 @@ class _ParameterBuilder:
             max_length=written.max_length,
             pattern=written.pattern,
             unit=written.unit,
+            aliases=tuple(fold_word(alias) for alias in written.aliases),
             where=self._section.where(),
         )
         self._check_bounds(parameter)

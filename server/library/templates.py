@@ -11,6 +11,7 @@ from server.core.tools import Effect
 from server.errors import Fix, Problem
 from server.library.domain import fold_word, texts_by_language
 from server.library.executions import (
+    asks_database,
     build_execution,
     effect_of,
     kind_of,
@@ -21,7 +22,13 @@ from server.library.expressions import examine
 from server.library.model import CallPolicy, Domain, Library, Parameter, Template
 from server.library.parameters import build_parameters
 from server.library.problems import ProblemCollector, Section
-from server.library.yaml_models import FunctionSchemaYaml, ParameterYaml, TemplateYaml
+from server.library.sql_model import SqlExecution
+from server.library.yaml_models import (
+    NOTES_OF_GENERATORS,
+    FunctionSchemaYaml,
+    ParameterYaml,
+    TemplateYaml,
+)
 from server.settings.documents import Document
 from server.settings.validation import validate
 from server.settings.yaml_tree import Unresolved
@@ -124,7 +131,9 @@ def _entries(top: Section) -> list[tuple[Section, str]]:
     document, section = top.document, top
     if isinstance(document.data, dict):
         section = top.part("templates")
-        for key in sorted(document.data.keys() - {"templates"}):
+        if "templates" in document.data:
+            top.report_unused("a file of templates", NOTES_OF_GENERATORS)
+        for key in sorted(document.data.keys() - {"templates", *NOTES_OF_GENERATORS}):
             what = f"unknown key {key!r}; templates stand under 'templates'"
             top.add("unknown-key", what, key, fix=document.renaming((key,), ("templates",)))
     entries = section.value if document.readable else None
@@ -169,7 +178,7 @@ def _build(domain: Domain, section: Section) -> Template | None:
     section.report_unused("a template", TemplateYaml.not_used)
     schema = written.function_schema or FunctionSchemaYaml()
     entries, inside = _parameters(written, schema, section)
-    parameters = build_parameters(entries, domain, inside)
+    parameters = build_parameters(entries, domain, inside, repeatable=asks_database(written))
     execution = build_execution(written, parameters, domain.http, section)
     examples, counter_examples = (
         tuple(text.strip() for text in texts if text.strip())
@@ -183,6 +192,8 @@ def _build(domain: Domain, section: Section) -> Template | None:
     response_template = _response_template(written, parameters, domain, section)
     if execution is None:
         return None
+    if isinstance(execution, SqlExecution):
+        parameters = tuple(p for p in parameters if p.name in execution.sql.names)
     effect = effect_of(written, execution)
     return Template(
         id=written.id,
@@ -251,10 +262,10 @@ def _parameters(
     if schema.parameters:
         return schema.parameters, section.part("function_schema", "parameters")
     described = {"parameters", "function_schema"} & written.model_fields_set
-    if described or not sends_request(written):
+    if described or not (sends_request(written) or asks_database(written)):
         return written.parameters, flat
     implied = []
-    for name, place in placeholders(section).items():
+    for name, place in placeholders(written, section).items():
         what = f"{name!r} is described nowhere; it is taken for a text that has to be given"
         place.warn("implied-parameter", what)
         implied.append(ParameterYaml(name=name))

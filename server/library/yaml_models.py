@@ -1,6 +1,6 @@
 """`domain.yaml` and templates as authors write them."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -186,6 +186,12 @@ class DomainYaml(DomainParts):
     """Name of the domain, when there is no `domain:`."""
 
 
+NOTES_OF_GENERATORS: Final = frozenset({
+    "status", "generated_at", "last_updated", "generator_version", "total_templates", "metadata",
+})  # fmt: skip
+"""What programs that write libraries leave at the top of a file of templates."""
+
+
 def _check_id(value: str) -> str:
     if not value or any(character.isspace() for character in value):
         what = "'{value}' cannot be the id of a template; write it without spaces"
@@ -243,6 +249,8 @@ class ParameterYaml(LibraryModel):
     """Regular expression (RE2) that has to match somewhere in the text."""
     unit: RateUnit | None = None
     """What a number is per: `per_day` and the like, or `any`; left out, its name may say it."""
+    aliases: OneOrMore = ()
+    """Other names that questions call it by."""
 
     not_used: ClassVar = frozenset({"location"})
 
@@ -282,8 +290,8 @@ class TemplateYaml(HttpYaml):
     """Version of the template, for its author."""
     description: str = ""
     """What it does, in a sentence; questions are matched against it as well."""
-    tool_type: Literal["function", "query"] | None = None
-    """`function` runs a tool, `query` calls an HTTP endpoint."""
+    tool_type: Literal["function", "query", "sql"] | None = None
+    """`function` runs a tool, `query` calls an HTTP endpoint, `sql` asks a database."""
     nl_examples: OneOrMore = ()
     """Questions it answers. Ten, worded differently, work well."""
     counter_examples: OneOrMore = ()
@@ -294,6 +302,12 @@ class TemplateYaml(HttpYaml):
     """Name of the tool (flat notation)."""
     tool_operation: str | None = None
     """Which of the tool's operations (flat notation)."""
+    sql: str | None = None
+    """SQL that asks the adapter's database; values are bound as `:name`, `%(name)s` or `?`."""
+    sql_template: str | None = None
+    """Another spelling of `sql`."""
+    result_format: str | None = None
+    """How rows are shown: `table`, `summary` (figures by name) or `single` (one value)."""
     parameters: tuple[ParameterYaml, ...] = ()
     """Its arguments (flat notation)."""
     function_schema: FunctionSchemaYaml | None = None
@@ -326,5 +340,5 @@ class TemplateYaml(HttpYaml):
     """Whether calls of it are written to the audit."""
 
     not_used: ClassVar = frozenset(
-        ["semantic_tags", "category", "complexity", "approved", "display_fields", "result_format"]
+        ["semantic_tags", "category", "complexity", "approved", "display_fields"]
     )

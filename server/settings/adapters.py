@@ -9,6 +9,7 @@ from server.settings.fields import (
     Name,
     OneOrMore,
     RateLimits,
+    RootedDatabase,
     RootedPath,
     RootedPaths,
     Seconds,
@@ -63,6 +64,19 @@ class HttpSettings(Strict):
     """Hosts that may stand on loopback, link-local or private addresses, written alike."""
 
 
+class SqlSettings(Strict):
+    """How a database is asked."""
+
+    max_rows: int = Field(default=1_000, ge=1, le=100_000)
+    """Most rows of an answer; a longer result is cut, which the answer says."""
+    max_bytes: int = Field(default=4_000_000, ge=1_000, le=100_000_000)
+    """About how many bytes of an answer's rows; more are cut as well."""
+    max_cell_chars: int = Field(default=10_000, ge=10, le=1_000_000)
+    """Most characters of one text in a row."""
+    connections: int = Field(default=4, ge=1, le=100)
+    """Most connections to the database at a time."""
+
+
 class AdapterConfig(Strict):
     """What the adapter knows."""
 
@@ -88,6 +102,10 @@ class AdapterConfig(Strict):
     """A file of prompts, which stand instead of those that are shipped."""
     http: HttpSettings = HttpSettings()
     """Where calls over HTTP go, and where they may go."""
+    database: RootedDatabase | None = None
+    """Another place for the adapter's `database`."""
+    sql: SqlSettings = SqlSettings()
+    """How the database is asked."""
     policy: PolicySettings = PolicySettings()
     """What the adapter lets through, and who proposes calls."""
 
@@ -132,12 +150,19 @@ class AdapterSettings(Strict):
     """Provider of the model that phrases answers; without one, answers are composed."""
     inference_model: str | None = None
     """Name of that model, as its provider knows it."""
+    database: RootedDatabase | None = None
+    """What SQL templates ask: a file of SQLite or DuckDB, data files, or a URL as SQLAlchemy's."""
     guards: AdapterGuards = AdapterGuards()
     """Guards of this adapter, beside those of every adapter."""
     config: AdapterConfig
     """What the adapter knows."""
 
     _where: Location = PrivateAttr(default=Location(""))
+
+    @property
+    def database_address(self) -> str | None:
+        """What SQL templates ask, wherever it is written."""
+        return self.database or self.config.database
 
     @property
     def where(self) -> Location:

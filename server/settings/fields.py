@@ -100,6 +100,20 @@ def _as_list(value: Any) -> Any:
 RootedPath = Annotated[Path, AfterValidator(_absolute_path)]
 """A path, relative ones resolved against the folder that holds `config/`."""
 
+_FILE_URL: Final = re.compile(r"(?P<scheme>(?:sqlite|duckdb)(?:\+\w+)?:///)(?P<path>[^/:].*)")
+
+
+def _rooted_database(written: str, info: ValidationInfo) -> str:
+    url = _FILE_URL.fullmatch(written.strip())
+    if url is not None:
+        return f"{url['scheme']}{_absolute_path(Path(url['path']), info)}"
+    is_path = "://" not in written and written.strip()
+    return str(_absolute_path(Path(written.strip()), info)) if is_path else written
+
+
+RootedDatabase = Annotated[str, AfterValidator(_rooted_database)]
+"""A database: a path, or a URL as SQLAlchemy's; relative paths start beside `config/`."""
+
 OneOrMore = Annotated[
     tuple[str, ...], BeforeValidator(_as_list, json_schema_input_type=str | tuple[str, ...])
 ]

@@ -13,15 +13,20 @@ from server.core.tools import ToolCall, ToolResult, ToolResultStatus
 from server.errors import ToolError, ToolFailed, ToolTimedOut
 from server.library.http_model import HTTP_TOOL
 from server.library.model import PYTHON_TOOL
+from server.library.sql_model import SQL_TOOL
 from server.tools.http.engine import HttpCalls
 from server.tools.python import PythonCalls
 from server.tools.registry import ToolRegistry
+from server.tools.sql.engine import SqlCalls
 from server.tools.workers import THREADS_PER_TOOL, Workers, WorkersBusy
 
 _log = logging.getLogger(__name__)
 
 _INLINE_SIZES: Final[Mapping[type, int]] = {str: 100_000, list: 1_000, tuple: 1_000, dict: 1_000}
 """Arguments up to these sizes take a quick tool about 1 ms, which is not worth a thread."""
+
+
+_CALLED: Final = {HTTP_TOOL: "HTTP call", PYTHON_TOOL: "function", SQL_TOOL: "SQL"}
 
 
 class _Outcome(NamedTuple):
@@ -43,13 +48,15 @@ class ToolExecutor:
         *,
         http: HttpCalls | None = None,
         python: PythonCalls | None = None,
+        sql: SqlCalls | None = None,
         threads_per_tool: int = THREADS_PER_TOOL,
     ) -> None:
         self.registry = registry = registry or ToolRegistry.build()
         self._http = http
         self._python = python
+        self._sql = sql
         self._threads_per_tool = threads_per_tool
-        calls = {HTTP_TOOL: http, PYTHON_TOOL: python}
+        calls = {HTTP_TOOL: http, PYTHON_TOOL: python, SQL_TOOL: sql}
         self._calls = {name: each for name, each in calls.items() if each is not None}
         self._quick = {
             tool.name: tool
@@ -87,13 +94,14 @@ class ToolExecutor:
         self.close()
         if self._http is not None:
             await self._http.close()
+        if self._sql is not None:
+            await self._sql.close()
 
     async def _run_call(self, call: ToolCall, timeout_s: float) -> _Outcome:
         try:
             result = await self._calls[call.tool].run(call, timeout_s=timeout_s)
         except Exception as failure:  # services, and an operator's functions, may do anything
-            what = "HTTP call" if call.tool == HTTP_TOOL else "function"
-            what = f"the {what} of template {call.template_id} failed"
+            what = f"the {_CALLED[call.tool]} of template {call.template_id} failed"
             return _failure_outcome(call, failure, call.operation, what)
         return _Outcome(ToolResultStatus.SUCCESS, result)
 

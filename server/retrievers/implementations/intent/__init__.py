@@ -5,5 +5,19 @@ from server.retrievers.implementations.intent.agent import (
     IntentHTTPRetriever,
     IntentPackRetriever,
 )
+from server.retrievers.implementations.intent.sql import (
+    IntentDuckDBRetriever,
+    IntentPostgreSQLRetriever,
+    IntentSQLiteRetriever,
+    IntentSQLRetriever,
+)
 
-__all__ = ["IntentAgentRetriever", "IntentHTTPRetriever", "IntentPackRetriever"]
+__all__ = [
+    "IntentAgentRetriever",
+    "IntentDuckDBRetriever",
+    "IntentHTTPRetriever",
+    "IntentPackRetriever",
+    "IntentPostgreSQLRetriever",
+    "IntentSQLRetriever",
+    "IntentSQLiteRetriever",
+]

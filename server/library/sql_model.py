@@ -1,0 +1,30 @@
+"""A template that asks a database: its SQL, and how what comes back is shown."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
+
+from server.core.tools import Effect
+from server.library.sql_text import SqlText
+
+SQL_TOOL: Final = "sql"
+"""The tool name of calls that ask a database."""
+
+ResultShape = Literal["table", "summary", "single"]
+"""How rows are shown: as a table, as figures by name, or as the one value there is."""
+
+CALLER_ARGUMENTS: Final = frozenset({"caller_user_id", "caller_role"})
+"""Names that SQL may use and that no question fills: who asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class SqlExecution:
+    """Ask the adapter's database."""
+
+    sql: SqlText
+    result_format: ResultShape = "table"
+    effect: Effect = "read"
+    tool: ClassVar[str] = SQL_TOOL
+
+    @property
+    def operation(self) -> str:
+        return "query" if self.effect == "read" else "change"

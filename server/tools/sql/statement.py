@@ -1,0 +1,72 @@
+"""A statement with its values, as the driver of a database takes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from server.errors import ArgumentsInvalid
+from server.library.sql_text import Binding, FilledSql
+from server.tools.sql.address import DatabaseKind
+
+MAX_MEMBERS: Final = 1_000
+"""Most values of a list within `IN ( )`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`values` are in order for `?`, and by name for PostgreSQL's `%(name)s`."""
+
+    text: str
+    values: tuple[Any, ...] | dict[str, Any]
+
+
+def driver_statement(
+    filled: FilledSql, arguments: Mapping[str, Any], kind: DatabaseKind
+) -> Statement:
+    """Return the statement with a place for every value; none of them is in its text.
+
+    Raises:
+        ArgumentsInvalid: a list has more than `MAX_MEMBERS`.
+    """
+    if kind == "postgresql":
+        return _by_name(filled, arguments)
+    text: list[str] = []
+    values: list[Any] = []
+    for part in filled.parts:
+        if isinstance(part, str):
+            text.append(part)
+            continue
+        bound = _members(part, arguments) if part.use == "list" else [arguments.get(part.name)]
+        text.append(", ".join("?" * len(bound)))
+        values += [part.bound(value) for value in bound]
+    return Statement("".join(text), tuple(values))
+
+
+def _by_name(filled: FilledSql, arguments: Mapping[str, Any]) -> Statement:
+    """One place for each argument and use, so that PostgreSQL can tell the type of each."""
+    text: list[str] = []
+    values: dict[str, Any] = {}
+    for part in filled.parts:
+        if isinstance(part, str):
+            text.append(part.replace("%", "%%"))
+            continue
+        bound = _members(part, arguments) if part.use == "list" else [arguments.get(part.name)]
+        places = []
+        for number, value in enumerate(bound):
+            name = f"{part.name}_{part.use.replace(' ', '_')}_{number}_{ord(part.escape)}"
+            values[name] = part.bound(value)
+            # By itself `IS NULL` tells no type; a search is for text, whatever the value is.
+            cast = "" if part.use in ("value", "list") else "::text"
+            if part.use == "presence":
+                values[name] = None if value is None else "given"
+            places.append(f"%({name})s{cast}")
+        text.append(", ".join(places))
+    return Statement("".join(text), values)
+
+
+def _members(part: Binding, arguments: Mapping[str, Any]) -> list[Any]:
+    value = arguments.get(part.name)
+    members = list(value) if isinstance(value, list | tuple) else [value]
+    if len(members) > MAX_MEMBERS:
+        raise ArgumentsInvalid(f"{part.name} has {len(members)} values; {MAX_MEMBERS} can be given")
+    return members or [None]
