@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, Final
 
-from server.adapters.check import LoadedAdapter, egress_policy, load_adapter
+from server.adapters.check import LoadedAdapter, egress_policy, load_adapter, without_broken
 from server.adapters.library_lock import basis_of, lock_problem
 from server.adapters.models import call_mode, names_provider
 from server.adapters.reformulator import build_reformulation_decider
@@ -39,6 +39,8 @@ from server.tools.executor import ToolExecutor
 from server.tools.http.engine import HttpCalls
 from server.tools.policy.chain import PolicyChain, build_chain
 from server.tools.python import PythonCalls
+from server.tools.sql.check import database_problems
+from server.tools.sql.database import Database
 from server.tools.sql.databases import open_database
 from server.tools.sql.engine import SqlCalls, SqlLimits
 
@@ -109,6 +111,9 @@ async def _build(
     kind, library, registry = loaded.kind, loaded.library, loaded.registry
     if kind is None or library is None or registry is None:
         raise ConfigurationInvalid(loaded.problems)
+    database = _open_database(adapter, loaded)
+    if database is not None:
+        library = await _fitting(library, database, adapter, loaded.problems)
     embedder = resources.embedder(adapter.embedding_provider, adapter.embedding_model)
     extractor = Extractor(library.domain)
     await asyncio.to_thread(extractor.prepare, tuple(library.templates.values()))
@@ -140,7 +145,7 @@ async def _build(
     python = PythonCalls(loaded.functions)
     calls = partial(HttpCalls.of, egress=egress_policy(adapter), readers=resources.readers)
     http = await asyncio.to_thread(calls, library)
-    sql = _sql_calls(adapter, library, loaded)
+    sql = SqlCalls.of(library, database, _sql_limits(adapter))
     executor = ToolExecutor(registry, http=http, python=python, sql=sql)
     chain = build_chain(
         adapter.name,
@@ -194,16 +199,33 @@ async def _build(
     )
 
 
-def _sql_calls(
-    adapter: AdapterSettings, library: Library, loaded: LoadedAdapter
-) -> SqlCalls | None:
+def _open_database(adapter: AdapterSettings, loaded: LoadedAdapter) -> Database | None:
     if loaded.database is None:
         return None
+    return open_database(loaded.database, pool_size=adapter.config.sql.connections)
+
+
+def _sql_limits(adapter: AdapterSettings) -> SqlLimits:
     limits = adapter.config.sql
-    database = open_database(loaded.database, pool_size=limits.connections)
-    return SqlCalls.of(
-        library, database, SqlLimits(limits.max_rows, limits.max_bytes, limits.max_cell_chars)
-    )
+    return SqlLimits(limits.max_rows, limits.max_bytes, limits.max_cell_chars)
+
+
+async def _fitting(
+    library: Library, database: Database, adapter: AdapterSettings, known: Sequence[Problem]
+) -> Library:
+    """The library without templates that its database cannot answer.
+
+    A database that is down is asked when a question needs it.
+    """
+    problems = await database_problems(library, database)
+    for problem in problems:
+        if not problem.is_error:
+            _log.warning("adapter %s: %s", adapter.name, problem.what)
+    fitting = without_broken(library, problems, [*known, *problems])
+    if fitting is None:
+        await database.close()
+        raise ConfigurationInvalid(problems)
+    return fitting
 
 
 def _deciders(

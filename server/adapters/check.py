@@ -32,6 +32,7 @@ from server.tools.http.egress import EgressPolicy, host_problems
 from server.tools.python import Function, find_functions
 from server.tools.registry import ToolRegistry
 from server.tools.sql.address import AddressInvalid, DatabaseAddress, read_address
+from server.tools.sql.check import sql_problems
 from server.tools.sql.databases import check_driver
 from server.tools.template_lint import role_problems, template_problems
 
@@ -127,11 +128,13 @@ def load_adapter(
         of_templates += wrong
         of_templates += host_problems(library, egress_policy(adapter))
         of_templates += role_problems(library, settings.access.roles.names)
-    database, of_database = _database(adapter, kind, library)
+    database, of_database = _database(adapter, kind, library if settings is not None else None)
     problems += of_database
+    if library is not None and not of_database:
+        of_templates += sql_problems(library, database.kind if database is not None else None)
     problems += of_templates
     if library is not None:
-        library = _without_broken(library, of_templates, problems)
+        library = without_broken(library, of_templates, problems)
     if library is not None and settings is not None:
         problems += intent_tool_problems(adapter, library, pack)
     reformulation, amiss = load_adapter_reformulation(adapter, library, pack, environ, settings)
@@ -210,7 +213,7 @@ def _calibration(
     return calibration, (Problem(what, where, "old-calibration", "warning"),)
 
 
-def _without_broken(
+def without_broken(
     library: Library, of_templates: Sequence[Problem], problems: Sequence[Problem]
 ) -> Library | None:
     """Return the library without templates that have errors; `problems` say why. None if all."""

@@ -23,6 +23,7 @@ from server.settings.models import Settings
 if TYPE_CHECKING:
     from server.adapters.check import LoadedAdapter
     from server.library.model import Library
+    from server.tools.sql.database import Database
 
 
 def check(
@@ -217,9 +218,13 @@ def _check_adapter(
     from server.evaluation.suggestions import suggestions
     from server.extraction.extractor import Extractor
     from server.guards.options import guard_problems
+    from server.tools.sql.databases import open_database
 
     read = load_adapter(adapter, environ, settings)
     problems = list(read.problems)
+    if read.library is not None and read.database is not None:
+        database = open_database(read.database)
+        problems += asyncio.run(_asked_and_closed(read.library, database))
     if read.library is not None:
         extractor = Extractor(read.library.domain)
         problems += example_problems(read.library, extractor, PackReader(read.pack))
@@ -240,6 +245,15 @@ def _check_adapter(
         if path.suffix in ENDINGS:
             problems += load_questions(path, known, environ)[1]
     return problems
+
+
+async def _asked_and_closed(library: "Library", database: "Database") -> list[Problem]:
+    from server.tools.sql.check import database_problems
+
+    try:
+        return await database_problems(library, database)
+    finally:
+        await database.close()
 
 
 def _lock_problems(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from server.errors import ToolFailed
 from server.tools.sql.address import DatabaseAddress
@@ -56,35 +56,41 @@ class Database(Protocol):
     async def close(self) -> None: ...
 
 
-class DatabaseDown(ToolFailed):
+FailureKind = Literal[
+    "down", "missing", "damaged", "locked", "busy", "changed", "value", "constraint", "read-only",
+    "forbidden", "other",
+]  # fmt: skip
+
+
+class DatabaseFailed(ToolFailed):
+    """A statement that the database did not run."""
+
+    def __init__(self, kind: FailureKind, message: str, rejection: str | None = None) -> None:
+        super().__init__(message, rejection)
+        self.kind = kind
+
+
+class DatabaseDown(DatabaseFailed):
     """The database does not answer at all, whatever is asked."""
 
-    code = "database_down"
 
-
-def failure(shown: str, kind: str, said: str = "") -> ToolFailed:
+def failure(kind: FailureKind, said: str = "") -> DatabaseFailed:
     """The failure of a statement in the words that a person is told, by its kind."""
     detail = f": {said}" if said else ""
-    match kind:
-        case "down":
-            return DatabaseDown(f"the database cannot be reached{detail}")
-        case "missing":
-            return DatabaseDown(f"there is no database at {shown}")
-        case "locked":
-            return ToolFailed("the database is locked by another program; try again later")
-        case "busy":
-            return ToolFailed("all connections to the database are taken; try again later")
-        case "changed":
-            return ToolFailed(f"the database no longer has what this asks for{detail}")
-        case "value":
-            what = f"the database does not take a value that was given{detail}"
-            return ToolFailed(what, what)
-        case "constraint":
-            what = f"the database refuses the change{detail}"
-            return ToolFailed(what, what)
-        case "read-only":
-            return ToolFailed("the statement would change the database, and may only read it")
-        case "damaged":
-            return DatabaseDown("the file is damaged, or no database")
-        case _:
-            return ToolFailed("the database could not run this; the server's log says why")
+    messages: dict[FailureKind, str] = {
+        "down": f"the database cannot be reached{detail}",
+        "missing": "the database is not there",
+        "damaged": "the file is damaged, or no database",
+        "locked": "the database is locked by another program; try again later",
+        "busy": "all connections to the database are taken; try again later",
+        "changed": f"the database does not have what this asks for{detail}",
+        "value": f"the database does not take a value that was given{detail}",
+        "constraint": f"the database refuses the change{detail}",
+        "read-only": "the statement would change the database, and may only read it",
+        "forbidden": "the database does not allow its user to do this",
+        "other": "the database could not run this; the server's log says why",
+    }
+    message = messages[kind]
+    if kind in ("down", "missing", "damaged"):
+        return DatabaseDown(kind, message)
+    return DatabaseFailed(kind, message, message if kind in ("value", "constraint") else None)

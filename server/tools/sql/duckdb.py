@@ -12,7 +12,7 @@ from typing import Final
 import duckdb
 
 from server.tools.sql.address import DatabaseAddress
-from server.tools.sql.database import failure
+from server.tools.sql.database import FailureKind, failure
 from server.tools.sql.file_database import FileDatabase
 
 _BUSY_S: Final = 5.0
@@ -48,7 +48,7 @@ class DuckdbDatabase(FileDatabase):
 
     def connect_to_change(self) -> duckdb.DuckDBPyConnection:
         if self.address.path is None:
-            raise failure(self.address.shown, "read-only")
+            raise failure("read-only")
         self.identity()
         until = time.monotonic() + _BUSY_S
         with self._opening:  # nobody opens it to be read meanwhile, which excludes changing it
@@ -63,7 +63,7 @@ class DuckdbDatabase(FileDatabase):
                     )
                 except (duckdb.ConnectionException, duckdb.IOException):
                     if time.monotonic() > until:
-                        raise failure(self.address.shown, "locked") from None
+                        raise failure("locked") from None
                 time.sleep(_RETRY_S)
 
     def _open(self) -> duckdb.DuckDBPyConnection:
@@ -83,7 +83,7 @@ class DuckdbDatabase(FileDatabase):
     def driver_errors(self) -> tuple[type[Exception], ...]:
         return (duckdb.Error,)
 
-    def failure_of(self, error: Exception) -> tuple[str, str]:
+    def failure_of(self, error: Exception) -> tuple[FailureKind, str]:
         if isinstance(error, duckdb.ConstraintException):
             return "constraint", ""
         if isinstance(error, duckdb.ConversionException | duckdb.OutOfRangeException):

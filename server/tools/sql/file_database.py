@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Final, TypeVar
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
-from server.errors import ToolError, ToolFailed, ToolTimedOut
+from server.errors import ToolError, ToolTimedOut
 from server.tools.sql.address import DatabaseAddress
-from server.tools.sql.database import HeldRows, Rows, failure
+from server.tools.sql.database import DatabaseFailed, FailureKind, HeldRows, Rows, failure
 from server.tools.sql.statement import Statement
 from server.tools.workers import Workers, WorkersBusy
 
@@ -54,7 +54,7 @@ class FileDatabase(ABC):
         """A connection that may change the database, with no transaction open."""
 
     @abstractmethod
-    def failure_of(self, error: Exception) -> tuple[str, str]:
+    def failure_of(self, error: Exception) -> tuple[FailureKind, str]:
         """The kind of an error of the driver (see `database.failure`), and what may be said."""
 
     @abstractmethod
@@ -65,7 +65,7 @@ class FileDatabase(ABC):
         found = []
         for path in self._address.files or (self._address.path,):
             if path is None or not path.exists():
-                raise failure(self._address.shown, "missing")
+                raise failure("missing")
             about = path.stat()
             found.append((about.st_dev, about.st_ino))
         return tuple(found)
@@ -79,7 +79,7 @@ class FileDatabase(ABC):
             opened.connection = opened.lent.driver_connection
             opened.cursor = opened.connection.cursor()
             if opened.given_up:
-                raise failure(self._address.shown, "busy")
+                raise failure("busy")
             opened.cursor.execute(statement.text, statement.values)
 
         try:
@@ -162,20 +162,20 @@ class FileDatabase(ABC):
             task.cancel()
             raise
         except WorkersBusy as busy:
-            raise failure(self._address.shown, "busy") from busy
+            raise failure("busy") from busy
         except ToolError:
             raise
         except NoConnection as none_free:
-            raise failure(self._address.shown, "busy") from none_free
+            raise failure("busy") from none_free
         except self.driver_errors() as error:
             opened.broken = True
             raise self._failed(error) from error
 
-    def _failed(self, error: Exception) -> ToolFailed:
+    def _failed(self, error: Exception) -> DatabaseFailed:
         kind, said = self.failure_of(error)
         if kind == "other":
             _log.warning("database %s: %s", self._address.shown, error)
-        return failure(self._address.shown, kind, said)
+        return failure(kind, said)
 
 
 @dataclass(slots=True)

@@ -7,15 +7,22 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, CursorResult
 from sqlalchemy import exc as failures
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from server.errors import ToolFailed, ToolTimedOut
+from server.errors import ToolTimedOut
 from server.tools.sql.address import DatabaseAddress
-from server.tools.sql.database import FETCHED_AT_ONCE, HeldRows, Rows, failure
+from server.tools.sql.database import (
+    FETCHED_AT_ONCE,
+    DatabaseFailed,
+    FailureKind,
+    HeldRows,
+    Rows,
+    failure,
+)
 from server.tools.sql.statement import Statement
 
 _log = logging.getLogger(__name__)
@@ -23,7 +30,7 @@ _log = logging.getLogger(__name__)
 _CONNECT_S: Final = 5
 _LONGEST_MS: Final = 600_000
 
-_KINDS: Final[tuple[tuple[str, str], ...]] = (
+_KINDS: Final[tuple[tuple[str, FailureKind | Literal["late"]], ...]] = (
     # The beginning of SQLSTATE, and the kind of failure.
     ("57014", "late"), ("57P", "down"), ("08", "down"), ("53300", "busy"),
     ("55P03", "locked"), ("40", "locked"), ("25006", "read-only"), ("42501", "forbidden"),
@@ -106,24 +113,23 @@ class PostgresqlDatabase:
         except TimeoutError:
             raise ToolTimedOut("the database did not answer in time") from None
         except failures.TimeoutError as none_free:
-            raise failure(self._address.shown, "busy") from none_free
+            raise failure("busy") from none_free
         except (failures.SQLAlchemyError, OSError) as error:
             raise self._failed(error) from error
 
-    def _failed(self, error: Exception) -> ToolFailed | ToolTimedOut:
+    def _failed(self, error: Exception) -> DatabaseFailed | ToolTimedOut:
         original = getattr(error, "orig", None)
         state = str(getattr(original, "sqlstate", None) or "")
-        kind = next((kind for begins, kind in _KINDS if state.startswith(begins)), "")
-        if not kind:
-            is_down = not state and isinstance(error, failures.OperationalError | OSError)
-            kind = "down" if is_down else "other"
+        is_down = not state and isinstance(error, failures.OperationalError | OSError)
+        by_default: FailureKind = "down" if is_down else "other"
+        kind = next((kind for begins, kind in _KINDS if state.startswith(begins)), by_default)
         if kind == "late":
             return ToolTimedOut("the database did not answer in time")
         if kind in ("other", "forbidden", "down"):
             _log.warning("database %s: %s", self._address.shown, type(original or error).__name__)
         primary = str(getattr(getattr(original, "diag", None), "message_primary", None) or "")
         said = primary if kind in ("changed", "constraint", "value") else ""
-        return failure(self._address.shown, kind, said)
+        return failure(kind, said)
 
 
 async def _closed(connection: AsyncConnection) -> None:

@@ -5,6 +5,7 @@ import sqlite3
 from typing import Any, Final
 from urllib.parse import quote
 
+from server.tools.sql.database import FailureKind
 from server.tools.sql.file_database import FileDatabase
 
 _BUSY_S: Final = 5.0
@@ -44,7 +45,7 @@ class SqliteDatabase(FileDatabase):
     def driver_errors(self) -> tuple[type[Exception], ...]:
         return (sqlite3.Error, sqlite3.Warning, OverflowError)
 
-    def failure_of(self, error: Exception) -> tuple[str, str]:
+    def failure_of(self, error: Exception) -> tuple[FailureKind, str]:
         said = str(error)
         name = getattr(error, "sqlite_errorname", "") or ""
         if isinstance(error, sqlite3.IntegrityError):

@@ -1,0 +1,254 @@
+"""What a statement does with a database, read with sqlglot before anybody asks it."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import Scope, traverse_scope
+
+from server.core.suggestions import did_you_mean
+from server.core.tools import Effect
+from server.library.sql_text import ConditionFailed, FilledSql, SqlText
+from server.tools.sql.address import DatabaseKind
+from server.tools.sql.schema import Column, DatabaseSchema, Table
+
+Comparison = Literal["=", "<>", "<", "<=", ">", ">=", "in", "like"]
+
+_DIALECTS: Final[Mapping[DatabaseKind, str]] = {
+    "sqlite": "sqlite", "postgresql": "postgres", "duckdb": "duckdb",
+}  # fmt: skip
+_MARK: Final = "orbit_argument_"
+_MOST_VARIANTS: Final = 64
+_COMPARISONS: Final[Mapping[type[exp.Expr], Comparison]] = {
+    exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+    exp.Like: "like", exp.ILike: "like", exp.In: "in", exp.Is: "=",
+    exp.NullSafeEQ: "=",
+}  # fmt: skip
+_TURNED: Final[Mapping[Comparison, Comparison]] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_READS: Final = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+_CHANGES: Final = (exp.Insert, exp.Update, exp.Delete, exp.Merge)
+
+
+class NotRead(ValueError):
+    """A statement that cannot be parsed; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnUse:
+    """The column that an argument is compared with."""
+
+    table: Table
+    column: Column
+    comparison: Comparison
+
+
+def variants(
+    sql: SqlText, given: Mapping[str, Sequence[Any]] | None = None
+) -> Iterator[tuple[FilledSql, Mapping[str, Any]]]:
+    """The statements that conditions make of SQL, each once, with arguments that lead to it.
+
+    `given` are values that conditions may be tried with, by argument, beside its absence.
+    """
+    names = sorted(sql.conditions)
+    choices = [(None, *(given or {}).get(name, (1,))) for name in names]
+    seen: set[FilledSql] = set()
+    combined: Iterable[tuple[Any, ...]] = itertools.islice(
+        itertools.product(*(reversed(each) for each in choices)), _MOST_VARIANTS
+    )
+    for values in itertools.chain(combined, [(None,) * len(names)]):
+        arguments = dict(zip(names, values, strict=True))
+        try:
+            filled = sql.fill(arguments)
+        except ConditionFailed:
+            continue
+        if filled not in seen:
+            seen.add(filled)
+            yield filled, arguments
+
+
+def statement_problems(
+    filled: FilledSql,
+    kinds: Sequence[DatabaseKind],
+    effect: Effect,
+    schema: DatabaseSchema | None = None,
+) -> Iterator[str]:
+    """What keeps a statement from being run: more than one, of another kind, unknown names.
+
+    It is read as any of the `kinds` of database.
+    """
+    try:
+        statements = _first_read(filled, kinds)
+    except NotRead as wrong:
+        yield f"the SQL cannot be read: {wrong}"
+        return
+    if len(statements) != 1:
+        yield f"the SQL holds {len(statements)} statements; a template runs one"
+        return
+    root = statements[0]
+    changing = [node for node in root.walk() if isinstance(node, (*_CHANGES, exp.Into, exp.DDL))]
+    if effect == "read" and (changing or not isinstance(root, _READS)):
+        what = type(changing[0] if changing else root).__name__.upper()
+        hint = "; write effect: write if it should change something" if changing else ""
+        yield f"the SQL is no SELECT: it holds {what}{hint}"
+    elif effect == "write" and not isinstance(root, _CHANGES):
+        what = type(root).__name__.upper()
+        yield f"effect: write is for INSERT, UPDATE and DELETE; the SQL is {what}"
+    elif schema is not None:
+        yield from _unknown_names(root, schema)
+
+
+def parameter_columns(
+    sql: SqlText, kind: DatabaseKind, schema: DatabaseSchema
+) -> Mapping[str, ColumnUse]:
+    """The column that each argument is compared with, where there is one and only one."""
+    found: dict[str, ColumnUse] = {}
+    several: set[str] = set()
+    for filled, _ in variants(sql):
+        for name, use in _uses(filled, kind, schema):
+            other = found.setdefault(name, use)
+            if (other.table.written, other.column.name) != (use.table.written, use.column.name):
+                several.add(name)
+    return {name: use for name, use in found.items() if name not in several}
+
+
+def is_argument(name: str) -> bool:
+    return name.startswith(_MARK)
+
+
+def _first_read(filled: FilledSql, kinds: Sequence[DatabaseKind]) -> Sequence[exp.Expr]:
+    failures: list[NotRead] = []
+    for kind in kinds:
+        try:
+            return _parsed(filled, kind)
+        except NotRead as wrong:
+            failures.append(wrong)
+    raise failures[0]
+
+
+@lru_cache(maxsize=1024)
+def _parsed(filled: FilledSql, kind: DatabaseKind) -> tuple[exp.Expr, ...]:
+    """The statements, with every argument as a column of a name of ours."""
+    text = "".join(
+        part if isinstance(part, str) else f"{_MARK}{part.name}" for part in filled.parts
+    )
+    try:
+        parsed = sqlglot.parse(text, read=_DIALECTS[kind])
+    except SqlglotError as wrong:
+        raise NotRead(_where(wrong, filled)) from wrong
+    except RecursionError:
+        raise NotRead("it is nested too deeply") from None
+    return tuple(each for each in parsed if each is not None)
+
+
+def _where(wrong: SqlglotError, filled: FilledSql) -> str:
+    errors = getattr(wrong, "errors", None) or [{}]
+    first = errors[0]
+    near = str(first.get("highlight") or "").replace(_MARK, ":")
+    line = first.get("line")
+    said = str(first.get("description") or str(wrong).partition("\n")[0]).rstrip(".")
+    place = f" in line {line}" if line and "\n" in filled.shown() else ""
+    return f"{said.replace(_MARK, ':')}{f' near {near!r}' if near else ''}{place}"
+
+
+def _unknown_names(root: exp.Expr, schema: DatabaseSchema) -> Iterator[str]:
+    defined = {cte.alias.lower() for cte in root.find_all(exp.CTE)}
+    known = sorted(schema.tables)
+    missing = False
+    for table in root.find_all(exp.Table):
+        if not isinstance(table.this, exp.Identifier) or table.name.lower() in defined:
+            continue
+        if schema.table(_written(table)) is None and schema.table(table.name) is None:
+            missing = True
+            yield f"there is no table {_written(table)!r}; {did_you_mean(table.name, known)}"
+    if not missing:
+        yield from _unknown_columns(root, schema)
+
+
+def _written(table: exp.Table) -> str:
+    return f"{table.db}.{table.name}" if table.db else table.name
+
+
+def _unknown_columns(root: exp.Expr, schema: DatabaseSchema) -> Iterator[str]:
+    for scope in _scopes(root):
+        for column in scope.columns:
+            source = scope.sources.get(column.table) if column.table else None
+            if is_argument(column.name) or not isinstance(source, exp.Table):
+                continue
+            table = schema.table(_written(source)) or schema.table(source.name)
+            if table is not None and _column(table, column.name) is None:
+                hint = did_you_mean(column.name, sorted(table.columns))
+                yield f"the table {table.name!r} has no column {column.name!r}; {hint}"
+
+
+def _scopes(root: exp.Expr) -> Sequence[Scope]:
+    try:
+        return traverse_scope(root)
+    except (SqlglotError, RecursionError):
+        return ()  # the database itself is asked as well
+
+
+def _column(table: Table, name: str) -> Column | None:
+    folded = name.lower()
+    return next((c for c in table.columns.values() if c.name.lower() == folded), None)
+
+
+def _uses(
+    filled: FilledSql, kind: DatabaseKind, schema: DatabaseSchema
+) -> Iterator[tuple[str, ColumnUse]]:
+    try:
+        statements = _parsed(filled, kind)
+    except NotRead:
+        return
+    for root in statements:
+        for scope in _scopes(root):
+            for column in scope.columns:
+                if is_argument(column.name):
+                    use = _use(column, scope, schema)
+                    if use is not None:
+                        yield column.name.removeprefix(_MARK), use
+
+
+def _use(argument: exp.Column, scope: Scope, schema: DatabaseSchema) -> ColumnUse | None:
+    comparing: exp.Expr | None = argument.parent
+    while comparing is not None and not isinstance(comparing, (*_COMPARISONS, exp.Between)):
+        if isinstance(comparing, exp.Connector | exp.Select | exp.Where):
+            return None
+        comparing = comparing.parent
+    if comparing is None:
+        return None
+    beside = [
+        column
+        for column in comparing.find_all(exp.Column)
+        if not is_argument(column.name) and column.find_ancestor(exp.Select) is scope.expression
+    ]
+    if len(beside) != 1:
+        return None
+    found = _column_of(beside[0], scope, schema)
+    return found and ColumnUse(*found, _comparison(comparing, argument))
+
+
+def _comparison(comparing: exp.Expr, argument: exp.Column) -> Comparison:
+    if isinstance(comparing, exp.Between):
+        is_low = argument in list(comparing.args["low"].find_all(exp.Column))
+        return ">=" if is_low else "<="
+    comparison = next(c for kind, c in _COMPARISONS.items() if isinstance(comparing, kind))
+    is_left = argument in list(comparing.this.find_all(exp.Column))
+    return _TURNED.get(comparison, comparison) if is_left else comparison
+
+
+def _column_of(
+    column: exp.Column, scope: Scope, schema: DatabaseSchema
+) -> tuple[Table, Column] | None:
+    sources = [scope.sources.get(column.table)] if column.table else list(scope.sources.values())
+    for source in sources:
+        if isinstance(source, exp.Table):
+            table = schema.table(_written(source)) or schema.table(source.name)
+            found = _column(table, column.name) if table is not None else None
+            if table is not None and found is not None:
+                return table, found
+    return None

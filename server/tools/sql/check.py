@@ -1,0 +1,131 @@
+"""Checking the SQL of a library: by reading it, and by asking the database itself."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, get_args
+
+from server.core.storable import storable_text
+from server.core.suggestions import shortened
+from server.errors import Problem, Severity, ToolTimedOut
+from server.library.model import Library, Parameter, Template
+from server.library.sql_model import CALLER_ARGUMENTS, SqlExecution
+from server.library.sql_text import FilledSql
+from server.tools.sql.address import DatabaseKind
+from server.tools.sql.analysis import statement_problems, variants
+from server.tools.sql.database import Database, DatabaseDown, DatabaseFailed
+from server.tools.sql.schema import read_schema
+from server.tools.sql.statement import Statement, driver_statement
+
+_TIMEOUT_S: Final = 30.0
+_EXPLAIN: Final[Mapping[DatabaseKind, str]] = {
+    "sqlite": "EXPLAIN QUERY PLAN ", "postgresql": "EXPLAIN ", "duckdb": "EXPLAIN ",
+}  # fmt: skip
+_SAMPLES: Final[Mapping[str, Any]] = {
+    "integer": 1, "number": 1.5, "boolean": True, "array": ["1"], "date": "2026-01-31",
+    "datetime": "2026-01-31T12:00:00", "time": "12:00",
+}  # fmt: skip
+_MAX_SAID: Final = 300
+
+
+def sql_problems(library: Library, kind: DatabaseKind | None) -> list[Problem]:
+    """What is wrong with the SQL of templates by itself, as a kind of database reads it.
+
+    Where the kind is not known, SQL that any of them reads is right.
+    """
+    kinds: Sequence[DatabaseKind] = (kind,) if kind is not None else get_args(DatabaseKind)
+    return [
+        _about(template, what)
+        for template, execution in _asking(library)
+        for what in dict.fromkeys(
+            what
+            for filled, _ in variants(execution.sql, _choices(template))
+            for what in statement_problems(filled, kinds, execution.effect)
+        )
+    ]
+
+
+async def database_problems(
+    library: Library, database: Database, *, timeout_s: float = _TIMEOUT_S
+) -> list[Problem]:
+    """What a database says of a library's SQL: tables and columns that it does not have.
+
+    A database that cannot be reached is one warning.
+    """
+    asking = list(_asking(library))
+    if not asking:
+        return []
+    try:
+        schema = await read_schema(database, timeout_s=timeout_s)
+    except (DatabaseDown, ToolTimedOut) as down:
+        what = f"{down} ({database.address.shown}); no SQL is compared with it"
+        return [Problem(what, asking[0][0].where, "database-down", "warning")]
+    found: list[Problem] = []
+    for template, execution in asking:
+        for filled, chosen in variants(execution.sql, _choices(template)):
+            named = list(
+                statement_problems(filled, (database.address.kind,), execution.effect, schema)
+            )
+            if not named:
+                arguments = {**sample_arguments(template), **chosen}
+                said = await _explained(filled, arguments, database, timeout_s)
+                named = [f"the database does not take the SQL: {said}"] if said else []
+            found += [_about(template, what) for what in named]
+            if named:
+                break
+    return found
+
+
+def sample_arguments(template: Template) -> dict[str, Any]:
+    """A value for each parameter of a template, of the right kind."""
+    samples: dict[str, Any] = dict.fromkeys(CALLER_ARGUMENTS, "1")
+    return samples | {p.name: _sample(p) for p in template.parameters}
+
+
+def _sample(parameter: Parameter) -> Any:
+    for given in (parameter.default, *parameter.enum[:1], parameter.example):
+        if given is not None:
+            return given
+    descriptor = parameter.descriptor
+    return _SAMPLES.get(descriptor.kind, _SAMPLES.get(descriptor.json_type, "1"))
+
+
+def _asking(library: Library) -> Iterator[tuple[Template, SqlExecution]]:
+    for template in library.templates.values():
+        if isinstance(template.execution, SqlExecution):
+            yield template, template.execution
+
+
+def _choices(template: Template) -> Mapping[str, Sequence[Any]]:
+    choices: dict[str, Sequence[Any]] = dict.fromkeys(CALLER_ARGUMENTS, ("1",))
+    return choices | {p.name: p.enum or (_sample(p),) for p in template.parameters}
+
+
+async def _explained(
+    filled: FilledSql, arguments: Mapping[str, Any], database: Database, timeout_s: float
+) -> str:
+    """What the database has against a statement, which it plans and does not run."""
+    kind = database.address.kind
+    statement = driver_statement(filled, arguments, kind)
+    planned = Statement(_EXPLAIN[kind] + statement.text, statement.values)
+    deadline = asyncio.get_running_loop().time() + timeout_s
+    try:
+        async with database.rows(planned, deadline=deadline) as rows:
+            await rows.fetch(1)
+    except (DatabaseDown, ToolTimedOut):
+        return ""
+    except DatabaseFailed as failed:
+        if failed.kind in _NO_FAULT:
+            return ""
+        cause = failed.__cause__
+        said = str(getattr(cause, "orig", None) or cause or failed).strip()
+        return shortened(storable_text(said.partition("\n")[0]), _MAX_SAID)
+    return ""
+
+
+_NO_FAULT: Final = frozenset({"read-only", "value", "busy", "locked"})
+"""Failures of planning that come of the sample values, or of the moment."""
+
+
+def _about(template: Template, what: str, severity: Severity = "error") -> Problem:
+    what = f"template {template.id!r}: {what}"
+    return Problem(what, template.where, "bad-sql", severity, template=template.id)
