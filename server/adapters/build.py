@@ -154,7 +154,7 @@ async def _build(
         executor,
         resources.guardrails,
         intent_tools=config.policy.intent_tools,
-        system=python.system,
+        system={**python.system, **(sql.system if sql is not None else {})},
     )
     decider = await asyncio.to_thread(
         with_courtesy, _deciders(adapter, kind, parts, loaded, chain, resources), library
