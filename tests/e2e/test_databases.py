@@ -111,7 +111,7 @@ async def serving(folder: Path, templates: Sequence[Any] = TEMPLATES) -> AsyncIt
             user: (await store.create(NewKey(adapter="shop", user_id=user)))[0]
             for user in (None, "ana", "bob")
         }
-        while (await client.get("/ready")).json()["status"] == "opening":
+        while (await client.get("/ready")).json()["status"] == "opening":  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         yield Shop(client, keys, folder / "shop.db")
 
