@@ -28,6 +28,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
     "retriever": _table(
         "server.retrievers.implementations.intent:{}",
         *("IntentAgentRetriever", "IntentHTTPRetriever", "IntentPackRetriever"),
+        "IntentCompositeRetriever",
     ),
     "tool": {
         "calculator": "server.tools.builtin.calculator:Calculator",

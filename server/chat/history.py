@@ -24,6 +24,7 @@ from server.core.decision import (
 )
 from server.core.json import to_json
 from server.core.redaction import REDACTED, Redactor
+from server.core.sources import local_context, shared_context
 from server.core.tools import Source, ToolCall, payload_of
 from server.core.turn import (
     CompletedCall,
@@ -79,8 +80,16 @@ async def save_history(
         else:
             await store.forget(turn.caller, turn.session_id)
         return
-    library = adapter.library if by is adapter else None
-    context = updated_context(library, turn, answer, max_turns=store.max_turns, private=private)
+    if by.name in adapter.behind:
+        context = local_context(turn.context, by.name)
+        own = replace(turn, context=context)
+        context = updated_context(
+            by.library, own, answer, max_turns=store.max_turns, private=private
+        )
+        context = shared_context(context, by.name)
+    else:
+        library = adapter.library if by is adapter else None
+        context = updated_context(library, turn, answer, max_turns=store.max_turns, private=private)
     if context != turn.context:
         # What a yes refers to must not be lost, whatever happens to the server.
         waits = context.held is not None

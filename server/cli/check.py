@@ -211,6 +211,7 @@ def _check_adapter(
     checked: list[Checked] | None = None,
 ) -> list[Problem]:
     from server.adapters.check import load_adapter  # too much to import for `--help`
+    from server.adapters.composite import composite_problems
     from server.adapters.intents import PackReader
     from server.evaluation.example_check import example_problems
     from server.evaluation.questions import load_questions
@@ -218,6 +219,8 @@ def _check_adapter(
     from server.extraction.extractor import Extractor
     from server.guards.options import guard_problems
 
+    if adapter.config.child_adapters:
+        return list(composite_problems(adapter))
     read = load_adapter(adapter, environ, settings)
     problems = list(read.problems)
     if read.library is not None:

@@ -54,7 +54,7 @@ class Opened:
     def decide_for(self, template_id: str, text: str) -> Decision:
         """What a question would come to, had this template been chosen for it."""
         assert self.adapter.to_template is not None
-        return self.adapter.to_template(template_id, self._turn(text))
+        return self.adapter.to_template(template_id, self._turn(text), {})
 
     async def run(self, call: Call, text: str) -> CallOutcome:
         """Run a call as a turn would."""

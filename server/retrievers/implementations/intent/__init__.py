@@ -5,5 +5,11 @@ from server.retrievers.implementations.intent.agent import (
     IntentHTTPRetriever,
     IntentPackRetriever,
 )
+from server.retrievers.implementations.intent.composite import IntentCompositeRetriever
 
-__all__ = ["IntentAgentRetriever", "IntentHTTPRetriever", "IntentPackRetriever"]
+__all__ = [
+    "IntentAgentRetriever",
+    "IntentCompositeRetriever",
+    "IntentHTTPRetriever",
+    "IntentPackRetriever",
+]
