@@ -101,7 +101,7 @@ async def with_sources(
         raise AdapterUnavailable(f"adapter {adapter.name!r} has none to ask: {why}")
     return replace(
         adapter,
-        library=_together(adapter, sources),
+        library=_together(adapter, {each.name.adapter: each.library for each in sources}),
         decider=adapter.composite.bound_to(sources, down),
         behind={each.name.adapter: each.adapter for each in sources},
     )
@@ -186,20 +186,35 @@ async def _reached_limit(adapter: Adapter) -> str | None:
     return None if refused is None else refused.limit
 
 
-def _together(adapter: Adapter, sources: Sequence[AdapterSource]) -> Library:
+def shared_library(adapter: Adapter) -> Library:
+    """The library of an adapter; of one with others behind it, of those that serve together."""
+    if adapter.resolve_adapter is None or adapter.composite is None:
+        return adapter.library
+    found = dict[str, Library]()
+    for name in (source.adapter for source in adapter.sources):
+        try:
+            found[name] = adapter.resolve_adapter(name).library
+        except OrbitError:
+            continue
+    return _together(adapter, found)
+
+
+def _together(adapter: Adapter, libraries: Mapping[str, Library]) -> Library:
     """The templates of all sources by their names there, and what is said of them together."""
-    responses = [source.library.domain.response for source in sources]
+    responses = [library.domain.response for library in libraries.values()]
     languages = dict.fromkeys(code for each in responses for code in each.supported_languages)
+    default = responses[0].default_language if responses else "en"
+    labels = [name.label for name in adapter.sources if name.adapter in libraries]
     domain = Domain(
         adapter.name,
-        description=", ".join(source.name.label for source in sources),
-        response=ResponseConfig(responses[0].default_language, tuple(languages)),
+        description=", ".join(labels),
+        response=ResponseConfig(default, tuple(languages)),
     )
     return Library(
         domain,
         {
-            qualified_id(source.name.adapter, template_id): template
-            for source in sources
-            for template_id, template in source.library.templates.items()
+            qualified_id(name, template_id): template
+            for name, library in libraries.items()
+            for template_id, template in library.templates.items()
         },
     )

@@ -1,5 +1,6 @@
 """The settings of one adapter: what it can do, what it matches and speaks with."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -92,7 +93,11 @@ def _either_library_or_children(schema: dict[str, Any]) -> None:
 
 
 _COMPOSITE: Final = "IntentCompositeRetriever"
-_NO_LIBRARY: Final = {"domain_config_path": Path(), "template_library_path": (Path(),)}
+_NOWHERE: Final = Path(os.devnull)
+_NO_LIBRARY: Final = {
+    "domain_config_path": _NOWHERE / "domain.yaml",
+    "template_library_path": (_NOWHERE / "templates.yaml",),
+}
 _OF_COMPOSITES: Final[Mapping[str, frozenset[str] | None]] = {
     "child_adapters": None,
     "policy": frozenset({"rate_limit"}),
