@@ -27,5 +27,9 @@ def report(where: str) -> dict[str, Any]:
     return {"result": f"reported at {where}"}
 
 
+def flights(city: str) -> dict[str, Any]:
+    return {"result": f"flights to {city}"}
+
+
 def count_parks() -> dict[str, Any]:
     return {"result": 12}
