@@ -1,5 +1,6 @@
 """One adapter in this process, without a server and without a key."""
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -15,6 +16,8 @@ from server.core.streaming import StreamListener
 from server.core.turn import Caller, Turn
 from server.errors import OrbitError
 from server.settings.models import AdapterSettings, Settings
+
+_log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -64,6 +67,7 @@ async def _open_behind(
     try:
         adapters.opened(await build_adapter(adapter, resources, calibrated=calibrated))
     except OrbitError as failed:
+        _log.warning("adapter %s: %s", adapter.name, failed)
         adapters.failed(adapter.name, str(failed))
 
 

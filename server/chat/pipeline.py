@@ -76,8 +76,9 @@ async def run_turn(
             leases.enter_context(adapter.leases.hold())
             async with asyncio.timeout(timeout_s) as limit:
                 deadline = TurnDeadline(limit.when() or 0.0, listener)
-                opened = await _with_sources(adapter, trace, deadline, leases)
-                answer = await _answer_turn(opened, turn, trace, deadline, leases)
+                if adapter.composite is not None:
+                    adapter = await _with_sources(adapter, trace, deadline, leases)
+                answer = await _answer_turn(adapter, turn, trace, deadline, leases)
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
     _count_answer(adapter, turn, answer)
@@ -133,7 +134,7 @@ async def _answer_turn(
     if adapter.guard is not None:
         guarded = await guard_turn(adapter, turn, trace, leases)
     by, decision = guarded.adapter, guarded.decision
-    if by is not adapter:
+    if by is not adapter and by.composite is not None:
         by = await _with_sources(by, trace, deadline, leases)
     asked, callers, unanswered = by, list[Adapter](), tuple[UnansweredSource, ...]()
 
@@ -202,13 +203,14 @@ async def _answer_turn(
         answer = await by.models.converse(turn, answer, trace, deadline)
     if by.show_notes:
         answer = with_notes(answer)
-    answer = with_unanswered(asked, by, turn, answer, unanswered)
+    if unanswered:
+        answer = with_unanswered(asked, by, turn, answer, unanswered)
     if private and asked.behind:
         hide_words(trace)
 
     await save_history(adapter, turn, answer, by=by, private=private)
     note_turn(adapter, turn, answer, by=by, private=private, form=form)
-    return answer_of_source(asked, by, answer)
+    return answer_of_source(asked, by, answer) if asked.behind else answer
 
 
 async def _understand(
@@ -230,7 +232,7 @@ async def _understand(
 async def _with_sources(
     adapter: Adapter, trace: Trace, deadline: TurnDeadline, leases: ExitStack
 ) -> Adapter:
-    """The adapter with those behind it, if it has any; none may take more than half the time."""
+    """The adapter with those behind it, of which none may take more than half of the time."""
     within_s = deadline.left_s() / 2
     return await with_sources(adapter, _understand, trace, leases, within_s=within_s)
 
@@ -279,12 +281,13 @@ async def run_confirmation(
             leases.enter_context(adapter.leases.hold())
             async with asyncio.timeout(timeout_s) as limit:
                 deadline = TurnDeadline(limit.when() or 0.0, None)
-                opened = await _with_sources(adapter, trace, deadline, leases)
-                turn = await load_history(opened, turn, trace)
+                if adapter.composite is not None:
+                    adapter = await _with_sources(adapter, trace, deadline, leases)
+                turn = await load_history(adapter, turn, trace)
                 resolution = await resolve_proposal(
-                    opened, turn, proposal_id, trace, accept=accept, seal=seal
+                    adapter, turn, proposal_id, trace, accept=accept, seal=seal
                 )
-                answer = await _answer_resolution(opened, turn, resolution, trace)
+                answer = await _answer_resolution(adapter, turn, resolution, trace)
     except TimeoutError:
         raise TurnTimedOut(
             f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"

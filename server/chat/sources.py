@@ -81,8 +81,9 @@ async def with_sources(
     Raises:
         AdapterUnavailable: none of them serves.
     """
-    if adapter.composite is None or adapter.resolve_adapter is None:
-        return adapter
+    assert adapter.composite is not None  # noqa: S101  what has others behind it decides by that
+    if adapter.resolve_adapter is None:
+        raise AdapterUnavailable(f"only a server opens what adapter {adapter.name!r} asks")
     sources, down = list[AdapterSource](), list[UnansweredSource]()
     for name in adapter.sources:
         try:
@@ -147,8 +148,6 @@ def with_unanswered(
     unanswered: Sequence[UnansweredSource],
 ) -> Answer:
     """The answer with what it says of sources that were named in vain."""
-    if not unanswered:
-        return answer
     told = [adapter.describe_source(one.source.adapter) | {"why": one.why} for one in unanswered]
     metadata = {**answer.metadata, "unanswered": told}
     language = adapter.library.domain.response.choose_language(turn.languages)

@@ -119,15 +119,14 @@ class SourceReader:
             certain=bool(comparing) or any(mention.certain for mention in mentions),
         )
 
-    def _name_table(self, names: Mapping[str, Iterable[str]]) -> dict[tuple[str, ...], str]:
-        table: dict[tuple[str, ...], str] = {}
-        shared = set[tuple[str, ...]]()
+    def _name_table(self, names: Mapping[str, Iterable[str]]) -> dict[tuple[str, ...], str | None]:
+        """Whose each name is; None where it is that of several."""
+        table: dict[tuple[str, ...], str | None] = {}
         for source, own in names.items():
             keys = {key for name in own for key in self._keys(tuple(filter(_counts, _cut(name))))}
             for key in keys - {()}:
-                if table.setdefault(key, source) != source:
-                    shared.add(key)
-        return {key: source for key, source in table.items() if key not in shared}
+                table[key] = source if table.get(key, source) == source else None
+        return table
 
     def _keys(self, words: Sequence[str]) -> set[tuple[str, ...]]:
         """Some words as they are, and their stems in each language."""
@@ -162,8 +161,8 @@ class SourceReader:
         return None
 
     def _named(self, words: Sequence[str]) -> str | None:
-        found = (self._names.get(key) for key in self._keys(words))
-        return next((source for source in found if source is not None), None)
+        found = {self._names[key] for key in self._keys(words) if key in self._names}
+        return found.pop() if len(found) == 1 else None
 
     def _lead(self, tokens: Tokens, at: int) -> tuple[int, bool]:
         """Where the article and the preposition before a name begin, and if there is one."""
