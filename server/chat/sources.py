@@ -1,7 +1,8 @@
 """Several adapters behind one, as they are during one turn, and their answers through it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -12,7 +13,8 @@ from server.chat.redact import hide_words, is_private, withhold_words
 from server.chat.respond import phrase
 from server.core.decision import Answer, Call, Decision, NoMatch, SeveralCalls, Trace
 from server.core.sources import SourceName, UnansweredSource, qualified_id, shared_ending
-from server.core.turn import Turn
+from server.core.tools import ToolDefinition
+from server.core.turn import Caller, Turn
 from server.errors import AdapterUnavailable, OrbitError, RateLimited
 from server.intents.detector import Detection
 from server.library.model import Domain, Library, ResponseConfig
@@ -187,15 +189,37 @@ async def _reached_limit(adapter: Adapter) -> str | None:
 
 def shared_library(adapter: Adapter) -> Library:
     """The library of an adapter; of one with others behind it, of those that serve together."""
-    if adapter.resolve_adapter is None or adapter.composite is None:
+    if adapter.composite is None:
         return adapter.library
-    found = dict[str, Library]()
-    for name in (source.adapter for source in adapter.sources):
+    return _together(adapter, {one.name: one.library for one in _serving(adapter)})
+
+
+def tools_open_to(adapter: Adapter, caller: Caller) -> list[ToolDefinition]:
+    """What a caller may run, by an adapter or by those behind it, whatever the intent.
+
+    A name that two of these have begins with the adapter's.
+    """
+    found = [
+        (one.name, template.to_tool_definition())
+        for one in (adapter, *_serving(adapter))
+        for template in one.chain.open_to(caller, any_intent=True)
+    ]
+    counts = Counter(tool.name for _, tool in found)
+    return [
+        replace(tool, name=f"{source}_{tool.name}") if counts[tool.name] > 1 else tool
+        for source, tool in found
+    ]
+
+
+def _serving(adapter: Adapter) -> Iterator[Adapter]:
+    """The adapters behind one that serve now."""
+    resolve = adapter.resolve_adapter
+    for source in adapter.sources:
         try:
-            found[name] = adapter.resolve_adapter(name).library
+            if resolve is not None:
+                yield resolve(source.adapter)
         except OrbitError:
             continue
-    return _together(adapter, found)
 
 
 def _together(adapter: Adapter, libraries: Mapping[str, Library]) -> Library:

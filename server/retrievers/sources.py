@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -199,6 +200,14 @@ class SourceReader:
         if last + 1 in taken and tokens.word(last) == ",":
             signs.add(last)
         return signs
+
+
+@lru_cache(maxsize=64)
+def source_reader(
+    names: tuple[tuple[str, tuple[str, ...]], ...], codes: tuple[str, ...]
+) -> SourceReader:
+    """The reader of these names, made once."""
+    return SourceReader(dict(names), codes)
 
 
 def _words(languages: Iterable[Language], group: WordGroup) -> frozenset[str]:

@@ -13,6 +13,7 @@ from server.chat.adapter import Adapter
 from server.cli.check import check_path
 from server.cli.options import Configured
 from server.core.decision import Answer, Clarify, Courtesy, MissingArguments, NoMatch
+from server.core.turn import Caller
 from server.evaluation.trial import LibraryTrial
 from tests.adapters import city_tools
 from tests.adapters.cities import CHILDREN, TORONTO, composite, configure_cities, template
@@ -282,23 +283,36 @@ async def test_the_trace_tells_what_each_made_of_the_question(desk: Desk) -> Non
 
 async def test_a_private_candidate_of_one_hides_the_words_of_all(tmp_path: Path) -> None:
     configured = configure_cities(tmp_path)
-    secret = {"name": "code", "type": "string", "required": True}
     unlock = template(
         "unlock",
-        "details",
+        "report",
         "Unlock the bike with code ABC",
-        "open the bike with code XYZ",
+        "unlock the bike with code XYZ",
         description="Unlock a bike",
-        parameters=[{**secret, "name": "theft_id"}],
-        sensitive_params=["theft_id"],
+        parameters=[{"name": "where", "type": "string", "required": True}],
+        sensitive_params=["where"],
     )
-    domain = {"domain": {"name": "toronto police"}}
-    write_library(tmp_path / "toronto", [*TORONTO, unlock], domain)
+    visit = template(
+        "visit",
+        "flights",
+        "Which parks have bikes to unlock in Paris?",
+        "parks with bikes to unlock in Rome",
+        description="List parks",
+        parameters=[{"name": "city", "type": "string", "required": True}],
+    )
+    write_library(tmp_path / "toronto", [*TORONTO, unlock], {"domain": {"name": "toronto police"}})
+    write_library(tmp_path / "sums", [visit])
     async with desk_over(configured) as desk:
-        answer = await desk.ask("Unlock the bike with code QQ77")
-        assert "QQ77" not in str(answer.trace.to_list())
-        store = desk.adapter.conversations
-        assert store is not None
+        answer = await desk.ask("parks with bikes to unlock in Berlin")
+        assert who(answer) == "sums"
+        assert "'unlock'" in str(answer.trace.to_list())  # it was a candidate
+        assert "Berlin" not in str(answer.trace.to_list())
+        assert desk.adapter.conversations is not None
+        role = configured.settings.access.roles.names[-1]
+        caller = Caller("local", "cities", "local", role)
+        context = await desk.adapter.conversations.recall(caller, "s")
+        assert "Berlin" not in context.messages[0].content
+        assert context.done == ()
 
 
 async def test_questions_name_templates_with_their_adapter(tmp_path: Path) -> None:

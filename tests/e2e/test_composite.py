@@ -69,6 +69,9 @@ async def test_a_conversation_over_http(tmp_path: Path) -> None:
         city_tools.REPORTED.clear()
         models = await server.get("/v1/models")
         assert [each["id"] for each in models["data"]] == ["cities"]
+        tools = (await server.get("/adapters/cities/tools"))["tools"]
+        names = {each["function"]["name"] for each in tools}
+        assert {"toronto_thefts", "parks", "calculate_percentage"} <= names
         first = await server.ask("How many bikes were stolen in 2020?", session_id="s")
         labels = [each["source"]["label"] for each in first["metadata"]["options"]]
         assert labels == ["toronto", "Ottawa"]

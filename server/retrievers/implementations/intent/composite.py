@@ -29,6 +29,7 @@ from server.core.sources import (
     local_context,
     qualified_id,
     shared_ending,
+    shared_match,
     split_id,
 )
 from server.core.tools import Source
@@ -37,7 +38,7 @@ from server.intents.detector import Detection
 from server.library.model import Library, Template
 from server.retrievers.choice import describe_choice
 from server.retrievers.followups.context import FollowUpDecision
-from server.retrievers.sources import NamedSources, SourceReader
+from server.retrievers.sources import NamedSources, SourceReader, source_reader
 from server.text.tokens import message_words
 
 NOT_REACHED: Final = "source"
@@ -148,7 +149,8 @@ class _Asking:
             domain = (domains[name].name,) if name in domains else ()
             names[name] = (name, label, *domain, *composite.aliases.get(name, ()))
         spoken = (each.response.supported_languages for each in domains.values())
-        reader = SourceReader(names, ("en", *(code for codes in spoken for code in codes)))
+        codes = dict.fromkeys(("en", *(code for some in spoken for code in some)))
+        reader = source_reader(tuple(names.items()), tuple(codes))
         return cls(
             turn=turn,
             reader=reader,
@@ -384,7 +386,13 @@ class _Asking:
             for one in answers
             if isinstance(shared := shared_ending(one.source.adapter, one.decision), NoMatch)
         ]
-        nothing.sort(key=lambda each: -each.nearest[0].confidence if each.nearest else 0.0)
+        # Words that speak against doing anything are named before what is merely not known.
+        nothing.sort(
+            key=lambda each: (
+                not each.objection,
+                -each.nearest[0].confidence if each.nearest else 0.0,
+            )
+        )
         nearest = sorted(
             (match for each in nothing for match in each.nearest),
             key=lambda match: -match.confidence,
@@ -531,13 +539,14 @@ def _is_read(decision: Decision) -> bool:
 
 def _options(answer: SourceAnswer) -> tuple[Match, ...]:
     """What can be offered of an answer, each with its source."""
-    shared = shared_ending(answer.source.adapter, answer.decision)
-    match shared:
-        case Call(match) | MissingArguments(match):
-            return (match,)
+    found = tuple[Match, ...]()
+    match answer.decision:
+        case Call(chosen) | MissingArguments(chosen):
+            found = (chosen,)
         case Clarify(options):
-            return options
-    return ()
+            found = options
+    source = answer.source.adapter
+    return tuple(shared_match(source, replace(each, runner_up=None)) for each in found)
 
 
 def _covered(decision: Decision, named: NamedSources, message: str) -> Decision:
