@@ -164,7 +164,8 @@ def _several_calls(
     """The calls that are done by now, the last of several last, and the one that waits."""
     done, waiting = turn.context.done, None
     for part, fields in zip(parts, told, strict=True):
-        template = library.templates[part.match.template_id]
+        # As it is known here, which is not its own id where the call is another adapter's.
+        template = replace(library.templates[part.match.template_id], id=part.match.template_id)
         execution = fields.get("tool_execution", {})
         if isinstance(part, PendingConfirmation):
             waiting = _waiting_call(template, turn, part.call)

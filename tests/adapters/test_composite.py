@@ -220,6 +220,12 @@ async def test_sources_are_compared_after_the_question(desk: Desk) -> None:
     assert compared == (None, "**toronto:** 1020 bikes\n\n**Ottawa:** 120 bikes")
 
 
+async def test_what_was_compared_can_be_gone_on_with(desk: Desk) -> None:
+    said = "bikes stolen in 2020 in Toronto and in Ottawa", "and in 2021?", "and in Toronto?"
+    _, *then = await desk.came_to(*said)
+    assert then == [("ottawa", "121 bikes"), ("toronto", "1021 bikes")]
+
+
 async def test_a_source_without_the_topic_is_named(desk: Desk) -> None:
     answer = await desk.ask("How many parks are there in Toronto and in Ottawa?")
     assert answer.content == (
