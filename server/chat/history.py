@@ -90,6 +90,8 @@ async def save_history(
     else:
         library = adapter.library if by is adapter else None
         context = updated_context(library, turn, answer, max_turns=store.max_turns, private=private)
+        if adapter.behind and isinstance(decision, SeveralEndings):
+            context = _made_together(turn, answer, context)
     if context != turn.context:
         # What a yes refers to must not be lost, whatever happens to the server.
         waits = context.held is not None
@@ -153,6 +155,18 @@ def updated_context(
         case ProposalNotExecuted(held=PendingConfirmation()) if not private:
             waiting = before.waiting
     return ConversationContext(memory.messages, asked, options, done, held, waiting)
+
+
+def _made_together(turn: Turn, answer: Answer, context: ConversationContext) -> ConversationContext:
+    """The context, which says of the calls of this turn that they were made together."""
+    executions = [told.get("tool_execution", {}) for told in answer.metadata["calls"]]
+    made = sum(each.get("status") == "success" for each in executions)
+    first = len(context.done) - made
+    done = tuple(
+        replace(call, together=turn.id) if at >= first else call
+        for at, call in enumerate(context.done)
+    )
+    return replace(context, done=done)
 
 
 def _several_calls(

@@ -215,15 +215,33 @@ async def test_two_sources_are_shown_side_by_side(desk: Desk, question: str) -> 
 
 
 async def test_sources_are_compared_after_the_question(desk: Desk) -> None:
-    said = "How many bikes were stolen in 2020 in Ottawa?", "compare Toronto and Ottawa"
-    _, compared = await desk.came_to(*said)
-    assert compared == (None, "**toronto:** 1020 bikes\n\n**Ottawa:** 120 bikes")
+    said = (
+        "How many bikes were stolen in 2020 in Ottawa?",
+        "compare Toronto and Ottawa",
+        "and in 2021?",
+    )
+    _, *compared = await desk.came_to(*said)
+    assert compared == [
+        (None, "**toronto:** 1020 bikes\n\n**Ottawa:** 120 bikes"),
+        (None, "**toronto:** 1021 bikes\n\n**Ottawa:** 121 bikes"),
+    ]
 
 
 async def test_what_was_compared_can_be_gone_on_with(desk: Desk) -> None:
-    said = "bikes stolen in 2020 in Toronto and in Ottawa", "and in 2021?", "and in Toronto?"
+    said = (
+        "bikes stolen in 2020 in Toronto and in Ottawa",
+        "and in 2021?",
+        "and cars?",
+        "and in Toronto in 2013?",
+        "and in 2012?",
+    )
     _, *then = await desk.came_to(*said)
-    assert then == [("ottawa", "121 bikes"), ("toronto", "1021 bikes")]
+    assert then == [
+        (None, "**toronto:** 1021 bikes\n\n**Ottawa:** 121 bikes"),
+        (None, "**toronto:** 1021 cars\n\n**Ottawa:** 121 cars"),
+        ("toronto", "1013 cars"),
+        ("toronto", "1012 cars"),
+    ]
 
 
 async def test_a_source_without_the_topic_is_named(desk: Desk) -> None:

@@ -175,11 +175,13 @@ class _Asking:
             return await self._from_named(named.sources[0])
         lead = self._lead()
         if lead is not None and not named.sources:
-            first = await self._ask(lead)
+            together = await self._going_on_together()
+            if together is not None:
+                return together
+            first = self._answer_of(lead) or await self._ask(lead)
             if first is not None and first.decided.contribution:
                 return await self._going_on(first)
-        known = {answer.source.adapter for answer in self.answers}
-        return self._best(await self._ask_all([one for one in self.open if one not in known]))
+        return self._best(await self._ask_rest())
 
     def describe(self, decided: SourceDecision) -> dict[str, Any]:
         """What was named, what each source made of the question, and whose answer it is."""
@@ -224,6 +226,12 @@ class _Asking:
     def _context_for(self, source: OpenSource, *, is_named: bool) -> ConversationContext:
         """The conversation; where it goes on with another source, as if it had been this one."""
         context, last = self.turn.context, _last_call(self.turn.context)
+        if last is not None and last.together:
+            # Of calls that were made beside one another, each source goes on with its own.
+            own = [call for call in context.done if call.together == last.together]
+            own = [call for call in own if split_id(call.template_id)[0] == source.name.adapter]
+            context = replace(context, done=(*(c for c in context.done if c not in own), *own))
+            last = _last_call(context)
         if not is_named or last is None or split_id(last.template_id)[0] == source.name.adapter:
             return context
         twin = self._twin(last, source)
@@ -334,15 +342,44 @@ class _Asking:
         """What goes on with the conversation, unless another source has a clear use for all."""
         if lead.decided.certain:
             return self._answered(lead)
-        others = await self._ask_all([name for name in self.open if name != lead.source.adapter])
         clear = [
             other
-            for other in others
+            for other in await self._ask_rest()
             if isinstance(other.decision, Call | SeveralCalls)
             and not other.decided.contribution
             and _is_read(other.decision)
         ]
         return self._best(clear) if clear else self._answered(lead)
+
+    async def _going_on_together(self) -> SourceDecision | None:
+        """What goes on with calls that were made beside one another, in each of their sources."""
+        last = _last_call(self.turn.context)
+        if last is None or not last.together:
+            return None
+        done = self.turn.context.done
+        made = [split_id(call.template_id)[0] for call in done if call.together == last.together]
+        if len(made) < _LEAST_OF_A_CHOICE or any(name not in self.open for name in made):
+            return None
+        await self._ask_all(made)
+        calls = [
+            found.decision
+            for name in made
+            if (found := self._answer_of(name)) is not None
+            and found.decided.contribution
+            and isinstance(found.decision, Call)
+        ]
+        if len(calls) < len(made):
+            return None
+        several = self._shared(SeveralCalls(tuple(calls)))
+        return replace(several, callers=tuple(made), contribution="follow_up")
+
+    def _answer_of(self, name: str) -> SourceAnswer | None:
+        return next((each for each in self.answers if each.source.adapter == name), None)
+
+    async def _ask_rest(self) -> list[SourceAnswer]:
+        """What every source makes of it, of which some were asked already."""
+        known = {answer.source.adapter for answer in self.answers}
+        return await self._ask_all([name for name in self.open if name not in known])
 
     def _best(self, answers: Sequence[SourceAnswer]) -> SourceDecision:
         """The likeliest answer, or the question which of those that are near to it is meant."""
