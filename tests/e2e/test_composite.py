@@ -153,6 +153,9 @@ async def test_without_any_it_is_unavailable(tmp_path: Path) -> None:
         error = answer.json()["error"]
         assert (answer.status_code, error["code"]) == (503, "adapter_unavailable")
         assert error["message"].startswith("adapter 'cities' has none to ask")
+        listed = (await server.get("/admin/adapters", "admin"))["adapters"]
+        states = {each["name"]: (each["state"], each.get("why", "")) for each in listed}
+        assert states["cities"] == ("unavailable", "none of the adapters behind it serves")
 
 
 async def test_what_a_guard_of_one_refuses_it_does_not_answer(tmp_path: Path) -> None:
