@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, Final, Protocol
 
 from server.conversation.followups.lexicon import Lexicon, shipped_lexicon
 from server.conversation.followups.references import by_place
@@ -98,9 +98,6 @@ class IntentCompositeRetriever:
 
     It is made for a server, and bound to the sources that serve for each turn.
     """
-
-    composes: ClassVar[bool] = True
-    """Adapters of this type have `child_adapters`, and no library of their own."""
 
     clarify_margin: float
     aliases: Mapping[str, tuple[str, ...]]
