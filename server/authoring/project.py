@@ -143,11 +143,16 @@ def _http_settings(draft: Draft) -> str:
     )
 
 
+def variables_of(texts: Iterable[str]) -> dict[str, str | None]:
+    """The variables that a library names, each with its default, if it has one."""
+    return {m[1]: m[2] for text in texts for m in _VARIABLE.finditer(text)}
+
+
 def _variables(texts: Iterable[str]) -> str:
     """The variables of a library as lines of `.env`, those that have a default as comments."""
-    found = {m[1]: m[2] for text in texts for m in _VARIABLE.finditer(text)}
     return "\n".join(
-        f"# {name}={default}" if default else f"{name}=" for name, default in sorted(found.items())
+        f"# {name}={default}" if default else f"{name}="
+        for name, default in sorted(variables_of(texts).items())
     )
 
 
