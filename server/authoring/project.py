@@ -1,6 +1,7 @@
 """A project that starts, checks and evaluates as it is written, and adapters for one."""
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -65,8 +66,8 @@ def new_project(
             "--name gives"
         )
     question = draft.questions["questions"][0]["ask"] if draft else _FIRST_QUESTION
-    filled = {"name": name, "folder": name, "command": command, "here": str(folder)}
-    filled |= {"question": question, "http": "", "variables": ""}
+    filled = {"name": name, "folder": name, "command": command, "here": shlex.quote(str(folder))}
+    filled |= {"question": shlex.quote(question), "http": "", "variables": ""}
     texts: dict[str, str] = {}
     if draft is not None:
         filled["http"] = _http_settings(draft)

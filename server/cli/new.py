@@ -10,6 +10,7 @@ import typer
 from server.cli import options
 from server.cli.options import option
 from server.cli.output import fail, print_text, say
+from server.cli.server_messages import command
 
 if TYPE_CHECKING:
     from server.authoring.document import ApiDocument
@@ -67,8 +68,7 @@ def new(
     draft = _draft(from_openapi) if from_openapi is not None else None
     if draft is not None and with_model:
         draft = _with_model(draft, folder, config, provider, model)
-    command = os.environ.get("ORBIT_COMMAND", "orbit")
-    project = new_project(folder, name, draft, command=command, schemas=schema_texts())
+    project = new_project(folder, name, draft, command=command(), schemas=schema_texts())
     paths = write_project(project, folder)
     for note in project.notes:
         say(f"note: {note}")
@@ -76,12 +76,12 @@ def new(
         print_text(str(path))
     say("Next:")
     for line in (
-        f"check {folder}",
-        f"eval {folder}",
-        f'ask "{project.question}" {folder} --adapter {project.name}',
-        f"start --config {folder}",
+        ("check", str(folder)),
+        ("eval", str(folder)),
+        ("ask", project.question, str(folder), "--adapter", project.name),
+        ("start", "--config", str(folder)),
     ):
-        say(f"  {command} {line}")
+        say(f"  {command(*line)}")
 
 
 def _draft(source: str) -> "Draft":
