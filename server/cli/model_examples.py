@@ -87,17 +87,21 @@ def with_proposals(
 async def _with_proposals(draft: Draft, model: ChatModel, environ: Mapping[str, str]) -> Draft:
     templates = {one["id"]: one for one in draft.templates["templates"]}
     say(f"Asking {model.name} for more examples of {len(templates)} templates")
-    review, proposed = _Review(), Kept()
+    review, proposed, unusable = _Review(), Kept(), dict[str, ProviderRejected]()
     try:
         for name, template in templates.items():
             try:
                 proposed[name] = list(await propose_examples(model, template))
-            except ProviderRejected as unusable:
-                say(f"note: nothing for {name}: {unusable}")
+            except ProviderRejected as rejected:
+                unusable[name] = rejected
+        if not proposed and unusable:
+            raise unusable.popitem()[1]
     except ProviderError as failed:
         fail(f"--with-model: {failed}; nothing was written")
     finally:
         await model.close()
+    for name, why in unusable.items():
+        say(f"note: nothing for {name}: {why}")
     _judge_form(draft, proposed, review)
     await _judge_reading(draft, templates, review, environ)
     count = sum(map(len, review.kept.values()))

@@ -125,6 +125,11 @@ def configured(
 
     May raise ConfigurationInvalid.
     """
+    if config == DEFAULT_CONFIG and not config.is_file():
+        fail(
+            f"there is no {config} here: name the folder of a project with --config, or make one; "
+            "for example: new shop"
+        )
     from server.settings.loader import load_settings  # not every command needs settings
 
     loaded = load_settings(config, os.environ)

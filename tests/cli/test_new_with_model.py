@@ -154,7 +154,7 @@ def test_without_a_model_that_can_be_used_nothing_is_written(tmp_path: Path) -> 
         refused = CliRunner().invoke(command_line("new", "check"), line)
         assert (refused.exit_code, said in " ".join(refused.stderr.split())) == (1, True), line
     assert [absent.exit_code, gone.exit_code] == [1, 1]
-    assert "no such model" in absent.stderr
+    assert "has no model 'm'" in absent.stderr
     assert "cannot be reached" in gone.stderr
     assert "nothing was written" in gone.stderr
     assert not (tmp_path / "vans").exists()
