@@ -6,8 +6,9 @@ from operator import attrgetter
 from typing import Final
 
 from server.core.tools import SourceKind
-from server.extraction.assignment import FILLERS
+from server.extraction.assignment import FILLERS, bound_at
 from server.extraction.pattern_values import numbers_of_domain, with_domain
+from server.extraction.periods import looked_back
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
 from server.extraction.shapes import shape_of
 from server.extraction.values import (
@@ -58,6 +59,9 @@ def find_candidates(
 def _amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[Candidate]:
+    if plan.looks_back:
+        yield from looked_back(plan, reading)
+        return
     spans, unit = reading.of("number"), plan.name.unit
     backwards: set[int] = set()
     if plan.clock:
@@ -72,7 +76,7 @@ def _amounts(
     read_by_domain = numbers_of_domain(plan, reading)
     single = sum(not other.percent for other in template.groups["amount"]) < 2
     for span in spans:
-        if span.start in per_time:
+        if span.start in per_time or _is_other_end(plan, span, reading):
             continue
         fit = _unit_fit(plan, span)
         measured = _measured(plan, span, reading)
@@ -96,6 +100,14 @@ def _amounts(
     if not spans:
         for quote in reading.quoted("number"):
             yield plan.checker.checked(from_span(quote, quote.value, rank=2))
+
+
+def _is_other_end(plan: ParameterPlan, span: Span, reading: ParsedText) -> bool:
+    """Whether the words around a number make it the end of a range that the parameter is not."""
+    if not plan.bound:
+        return False
+    bound = bound_at(from_span(span, None), reading.tokens)
+    return bool(bound) and bound != plan.bound
 
 
 def _rates(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]:

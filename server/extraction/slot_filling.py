@@ -15,6 +15,7 @@ from server.extraction.assignment import (
     Scored,
     assign,
     context_score,
+    in_range_order,
 )
 from server.extraction.candidates import find_boolean, find_candidates, up_to_today
 from server.extraction.fields import Keys, find_cell, find_data, find_field, find_fields, named_keys
@@ -28,6 +29,7 @@ from server.extraction.free_text import (
 )
 from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
+from server.extraction.periods import fill_period
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.rows_query import find_query
 from server.extraction.text_edges import NO_EDGES, TextEdges
@@ -216,6 +218,7 @@ class SlotFilling:
     ) -> None:
         """Give each of the parameters the value that is its own, or say what is unclear."""
         assignment = assign(plans, scored, arranged, contested)
+        chosen = in_range_order(plans, assignment.chosen, self.reading.tokens)
         self.sure |= assignment.sure
         self.by_order |= {
             key for key in assignment.by_order if key not in self.plan.interchangeable
@@ -225,7 +228,7 @@ class SlotFilling:
                 values = [show_value(one.value) for one in unclear[:_MOST_NAMED]]
                 self.problems[plan.key] = f"it could be {join_words(values)}"
             else:
-                self.keep(plan, assignment.chosen.get(plan.key))
+                self.keep(plan, chosen.get(plan.key))
 
     def scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
         """The free candidates of the parameter, each with what the words around it say."""
@@ -278,8 +281,21 @@ class SlotFilling:
         spoken = [p for p in plans if contexts.get(p.key, NO_TEXT_CONTEXT).sentences]
         return [text for plan in spoken if (text := self._find_text(plan, required))]
 
+    def fill_claims(self) -> None:
+        """Fill what says by itself what it is; one word may say by what to sort, and which way."""
+        self.assign_group("claim")
+        ordering = [one for one in self.plan.groups["claim"] if one.orders]
+        said = [self.found[one.key] for one in ordering if one.key in self.found]
+        for plan in ordering:
+            if plan.key in self.found or plan.key in self.problems:
+                continue
+            shared = [c for c in self.candidates_of(plan) if any(c.overlaps(one) for one in said)]
+            if shared:
+                self.found[plan.key] = shared[0]
+
     def fill_dates(self) -> None:
-        """Fill dates, and a pair of which one is today: the days until Christmas."""
+        """Fill dates, stretches of days, and a pair of which one is today: until Christmas."""
+        self._fill_period()
         self.assign_group("date")
         plans = self.plan.groups["date"]
         filled = [plan for plan in plans if plan.key in self.found.keys() - self.sources.keys()]
@@ -289,6 +305,16 @@ class SlotFilling:
         if pair is not None:
             self.found |= zip((plan.key for plan in plans), pair, strict=True)
             self.taken.add(*min((one.start, one.end) for one in pair))
+
+    def _fill_period(self) -> None:
+        ends = [one.key for one in self.plan.period if one is not None]
+        if any(key in self.found or key in self.problems for key in ends):
+            return
+        found = fill_period(self.plan, self.reading, self.taken) or {}
+        self.found |= found
+        self.sure |= found.keys()
+        for start, end in {(one.start, one.end) for one in found.values()}:
+            self.taken.add(start, end)
 
     def fill_number_lists(self) -> None:
         for plan in self.unfilled("numbers"):
@@ -393,7 +419,7 @@ class SlotFilling:
 
 _STEPS: Final[Sequence[tuple[Set[Group], Callable[[SlotFilling], None]]]] = (
     ({"query"}, SlotFilling.fill_query),
-    ({"claim"}, lambda slots: slots.assign_group("claim")),
+    ({"claim"}, SlotFilling.fill_claims),
     ({"date"}, SlotFilling.fill_dates),
     ({"amount"}, lambda slots: slots.assign_group("amount")),
     ({"numbers"}, SlotFilling.fill_number_lists),
