@@ -206,8 +206,8 @@ def _open_database(adapter: AdapterSettings, loaded: LoadedAdapter) -> Database 
 
 
 def _sql_limits(adapter: AdapterSettings) -> SqlLimits:
-    limits = adapter.config.sql
-    return SqlLimits(limits.max_rows, limits.max_bytes, limits.max_cell_chars)
+    sql = adapter.config.sql
+    return SqlLimits(sql.max_rows, sql.max_bytes, sql.max_cell_chars)
 
 
 async def _fitting(
