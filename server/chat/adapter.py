@@ -19,6 +19,7 @@ from server.llm.models import AdapterModels
 from server.metrics.metrics import Metrics
 from server.providers.embeddings.watched import WatchedEmbedder
 from server.retrievers.courtesy import CourtesyDecider
+from server.retrievers.data_values import DataValuesDecider
 from server.retrievers.followups.decider import FollowUpDecider
 from server.tools.policy.chain import PolicyChain
 
@@ -58,7 +59,7 @@ class Adapter:
 
     name: str
     library: Library
-    decider: Decider | FollowUpDecider | CourtesyDecider
+    decider: Decider | FollowUpDecider | DataValuesDecider | CourtesyDecider
     chain: PolicyChain
     tool_timeout_s: float
     detect: Detect | None = None

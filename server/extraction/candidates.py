@@ -47,7 +47,7 @@ def find_candidates(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> list[Candidate]:
     """Every place that could be a value of this parameter, best rank first, then in order."""
-    finder = _FINDERS.get(plan.role)
+    finder = _choices if plan.role == "text" and plan.choices else _FINDERS.get(plan.role)
     found = list(finder(plan, template, reading)) if finder else []
     if plan.role not in NUMERIC:
         found = found or _in_quotes(plan, reading)

@@ -1,6 +1,6 @@
 """A template made ready for extraction: compiled once, used for every question."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -41,6 +41,10 @@ _HOLLOW: Final = (
 NUMERIC: Final = frozenset({"number", "percentage", "money"})
 
 
+DataWords = Mapping[str, Sequence[str]]
+"""By parameter, the values that the data have for it."""
+_NO_WORDS: Final[DataWords] = {}
+
 Bound = Literal["min", "max", ""]
 
 
@@ -64,6 +68,7 @@ class ParameterPlan:
     patterns: tuple[Pattern, ...]
     domain_type: DomainType | None
     choices: PhraseTable
+    """Words for known values: all that there are, of a listed one; else those that data have."""
     checker: ValueChecker
     alike: str
     """The same for parameters of a template whose values are found in the same way."""
@@ -114,8 +119,11 @@ class Planner:
         if problems:
             raise ConfigurationInvalid(problems)
 
-    def plan(self, template: Template) -> TemplatePlan:
-        parameters = tuple(self._parameter(p, template) for p in template.parameters)
+    def plan(self, template: Template, values: DataWords = _NO_WORDS) -> TemplatePlan:
+        """Compile a template; `values` are those that the data have for its parameters."""
+        parameters = tuple(
+            self._parameter(p, template, values.get(p.name, ())) for p in template.parameters
+        )
         groups = {
             group: tuple(plan for plan in parameters if GROUPS[plan.role] == group)
             for group in GROUPS.values()
@@ -127,7 +135,9 @@ class Planner:
         alike = _interchangeable(template, groups)
         return TemplatePlan(template, parameters, groups, counts, _period(template, groups), alike)
 
-    def _parameter(self, parameter: Parameter, template: Template) -> ParameterPlan:
+    def _parameter(
+        self, parameter: Parameter, template: Template, values: Sequence[str]
+    ) -> ParameterPlan:
         name = take_apart(parameter.name, self._other_words(parameter))
         role = value_kind(parameter, name, template, self._domain)
         # A type of the domain with listed values and patterns takes both.
@@ -142,7 +152,9 @@ class Planner:
             name=name,
             patterns=tuple(Pattern(p, parameter.name) for p in parameter.extraction_patterns),
             domain_type=self._types.get(parameter.type) or _type_patterns(parameter.descriptor),
-            choices=PhraseTable(self._choices(parameter)),
+            choices=PhraseTable(
+                self._data_words(values) if role == "text" else self._choices(parameter)
+            ),
             checker=checker,
             alike=f"{role} {parameter.type}" if as_any else parameter.name,
             measures=measures_of(parameter, name) if role in NUMERIC else frozenset(),
@@ -171,6 +183,18 @@ class Planner:
             or order_words(parameter.enum, about, codes)
             or sorting_words(name_words(parameter.name), parameter.enum, codes)
         )
+
+    def _data_words(self, values: Sequence[str]) -> dict[str, object]:
+        """Words for values of the data, with the domain's synonyms; a value's own name wins."""
+        own: dict[str, object] = {value: value for value in values}
+        named = {value.lower().replace("_", " ") for value in values}
+        others: dict[str, object] = {}
+        for value in values:
+            for word in (value.lower(), value.lower().replace("_", " ")):
+                for synonym in self._domain.synonyms.get(word, ()):
+                    if synonym not in named:
+                        others.setdefault(synonym, value)
+        return own | others
 
     def _choices(self, parameter: Parameter) -> dict[str, object]:
         items = parameter.items or {}

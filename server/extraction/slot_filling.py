@@ -293,6 +293,12 @@ class SlotFilling:
             if shared:
                 self.found[plan.key] = shared[0]
 
+    def fill_known_texts(self) -> None:
+        """Fill texts whose values the data have, with those that the question names."""
+        plans = [one for one in self.unfilled("text") if one.choices]
+        if plans:
+            self.assign(plans, {plan.key: self.scored(plan) for plan in plans})
+
     def fill_dates(self) -> None:
         """Fill dates, stretches of days, and a pair of which one is today: until Christmas."""
         self._fill_period()
@@ -411,6 +417,9 @@ class SlotFilling:
     def _validated(self, plan: ParameterPlan, candidate: Candidate) -> Candidate:
         try:
             value = normalize_value(plan, candidate.value, self.reading)
+            if plan.choices and isinstance(value, str):
+                known, as_written = plan.choices.lookup(value)
+                value = as_written if known else value
             plan.checker.check(value)
         except ValueError as refused:
             return candidate._replace(problem=str(refused))
@@ -420,6 +429,7 @@ class SlotFilling:
 _STEPS: Final[Sequence[tuple[Set[Group], Callable[[SlotFilling], None]]]] = (
     ({"query"}, SlotFilling.fill_query),
     ({"claim"}, SlotFilling.fill_claims),
+    ({"text"}, SlotFilling.fill_known_texts),
     ({"date"}, SlotFilling.fill_dates),
     ({"amount"}, lambda slots: slots.assign_group("amount")),
     ({"numbers"}, SlotFilling.fill_number_lists),
