@@ -236,6 +236,7 @@ class Extractor:
         reading = self.read(text, ANY_DAY)
         slots = self._slots(plan, reading, contexts)
         slots.edges = example_edges(reading, contexts.texts.values())
+        slots.is_example = True
         slots.fill_from_patterns()
         slots.fill_recognized()
         places = frozenset(at for one in slots.found.values() for at in range(one.first, one.last))

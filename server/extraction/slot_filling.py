@@ -75,6 +75,8 @@ class SlotFilling:
     """Clauses that only tell something: no optional parameter takes its value there."""
     edges: TextEdges = NO_EDGES
     """What the words of the question are to its names."""
+    is_example: bool = False
+    """Whether it is the author's: where the data have values, none of them is a word by chance."""
     _candidates: dict[str, list[Candidate]] = field(default_factory=dict)
     _keys: Keys | None = None
 
@@ -263,7 +265,7 @@ class SlotFilling:
         self, plan: ParameterPlan, required: Sequence[ParameterPlan]
     ) -> Candidate | None:
         context = self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)
-        return find_text(
+        found = find_text(
             plan,
             context,
             self.reading,
@@ -272,6 +274,20 @@ class SlotFilling:
             only=len(self.plan.groups["text"]) == 1,
             edges=self.edges,
         )
+        return found and self._without_name(plan, found, context)
+
+    def _without_name(
+        self, plan: ParameterPlan, found: Candidate, context: TextContext
+    ) -> Candidate:
+        """A name without what it is called before it: the customer Garcia is Garcia."""
+        tokens, first = self.reading.tokens, found.first
+        while first + 1 < found.last and tokens.words[first] in plan.name.called:
+            first += 1
+        shown = any(words[0] in plan.name.called for words in context.known)
+        if first == found.first or shown or context.sentences or found.value is None:
+            return found
+        text = text_at(self.reading, (first, found.last), found.kind)
+        return text._replace(doubtful=found.doubtful)
 
     @cached_property
     def _sentences(self) -> list[Candidate]:
@@ -389,7 +405,11 @@ class SlotFilling:
             self.keep(plan, find_words(plan, self.reading, self.taken))
         if plans := self.unfilled("text"):
             self._assign_quotes(plans)
-        plans = self.unfilled("text")
+        plans = [
+            plan
+            for plan in self.unfilled("text")
+            if plan.required or not (self.is_example and plan.choices)
+        ]
         required = [plan for plan in plans if plan.required]
         for plan in sorted(plans, key=lambda plan: not plan.required):
             if text := self._find_text(plan, required):

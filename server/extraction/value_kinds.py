@@ -49,6 +49,8 @@ class Name:
     """Whether it says how much to show, which no question has to mean by a number."""
     leads: frozenset[str]
     """Words that usually lead to a value of this name, without the name itself."""
+    called: frozenset[str]
+    """What the value is, by its name and the other words for it: customer, of customer_name."""
 
     def has(self, words: frozenset[str]) -> bool:
         return not words.isdisjoint(self.words)
@@ -70,7 +72,9 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
     unit = _TIME_UNITS.get(words[-1], "") if words and not rate else ""
     directions = {word for word in near if _TOPICS.get(word) in ("from", "to")}
     pages = not {"limit", "page"}.isdisjoint(topics) or not _PAGING.isdisjoint(words)
-    return Name(words, near | leads, near - directions | follows, unit, rate, topics, pages, leads)
+    after = near - directions | follows
+    called = near - directions - {*WRITTEN, "name", "names"}
+    return Name(words, near | leads, after, unit, rate, topics, pages, leads, called)
 
 
 def _rate_of(words: Sequence[str]) -> str:
