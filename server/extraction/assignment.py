@@ -343,13 +343,16 @@ def bound_at(candidate: Candidate, tokens: Tokens) -> str:
         first -= 1
     while tokens.word(last) in _SIGNS:
         last += 1
-    for size in range(_LONGEST_BOUND, 0, -1):
+    sizes = range(_LONGEST_BOUND, 0, -1)
+    for size in sizes:
         left = tuple(tokens.words[max(0, first - size) : first])
-        right = tuple(tokens.words[last : last + size])
-        beyond = tuple(tokens.words[last + 1 : last + 1 + size])  # 3 orders at most
         for bound in _BEFORE:
             if left in _BEFORE[bound]:
                 return bound
+    for size in sizes:
+        right = tuple(tokens.words[last : last + size])
+        beyond = tuple(tokens.words[last + 1 : last + 1 + size])  # 3 orders at most
+        for bound in _AFTER:
             if size > 1 and beyond in _AFTER[bound] and is_word(tokens.word(last)):
                 return bound
             # In "80 sqm, max 900" it is the next value that is bound.

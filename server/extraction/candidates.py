@@ -24,7 +24,7 @@ from server.extraction.values import (
 )
 from server.library.parameter_types import ValueKind
 from server.text.decimals import Number, opposite
-from server.text.durations import unit_at
+from server.text.durations import UNITS, unit_at
 from server.text.expressions import find_expression
 from server.text.language import load_language, shipped_names
 from server.text.numbers import ambiguous_numbers
@@ -39,6 +39,8 @@ _group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 _UP_TO_TODAY: Final = _group("up_to_today")
 _AT_PLACE: Final = _ENGLISH.leads["place"]
+_EXCLUDING: Final = _group("exclusions") - {"no", "not"}
+_EXCLUDED_WITHIN: Final = 5
 _DENIED_WITHIN: Final = 3
 """Words between what a yes or no is about and the word that denies it."""
 
@@ -76,7 +78,7 @@ def _amounts(
     read_by_domain = numbers_of_domain(plan, reading)
     single = sum(not other.percent for other in template.groups["amount"]) < 2
     for span in spans:
-        if span.start in per_time or _is_other_end(plan, span, reading):
+        if span.start in per_time or is_other_end(plan, from_span(span, None), reading):
             continue
         fit = _unit_fit(plan, span)
         measured = _measured(plan, span, reading)
@@ -102,12 +104,15 @@ def _amounts(
             yield plan.checker.checked(from_span(quote, quote.value, rank=2))
 
 
-def _is_other_end(plan: ParameterPlan, span: Span, reading: ParsedText) -> bool:
+def is_other_end(plan: ParameterPlan, place: Candidate, reading: ParsedText) -> bool:
     """Whether the words around a number make it the end of a range that the parameter is not."""
     if not plan.bound:
         return False
-    bound = bound_at(from_span(span, None), reading.tokens)
-    return bool(bound) and bound != plan.bound
+    bound = bound_at(place, reading.tokens)
+    before = reading.tokens.words[max(0, place.first - _EXCLUDED_WITHIN) : place.first]
+    if not bound or not _EXCLUDING.isdisjoint(before):  # skip anything under 20
+        return False
+    return bound != plan.bound and UNITS.get(reading.tokens.word(place.last)) is None
 
 
 def _rates(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]:

@@ -6,18 +6,14 @@ a number of days to look back. What a template cannot say of a stretch is left u
 
 from collections.abc import Iterator
 from datetime import date
-from typing import Final
 
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.values import SURE, Candidate, SpanSet, from_words
 from server.text.parsed_text import ParsedText
-from server.text.periods import SpokenPeriod, find_periods
-
-_DAYS_IN: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
-_HOURS: Final = 24
+from server.text.periods import Back, SpokenPeriod, find_periods
 
 
-def fill_period(
+def days_of_period(
     plan: TemplatePlan, reading: ParsedText, taken: SpanSet
 ) -> dict[str, Candidate] | None:
     """The days that a stretch of days gives to a template; None where it gives none for sure.
@@ -35,7 +31,7 @@ def fill_period(
         return None
     (said,) = periods
     if said.is_days and (said.reach != "within" or low is None or high is None):
-        return _open_ended(said, low, high, reading) if low and high else None
+        return _since_day(said, low, high, reading)
     found: dict[str, Candidate] = {}
     if low is not None and high is None and not _reaches(said, reading.today):
         return None  # nothing says where it ends
@@ -52,17 +48,20 @@ def fill_period(
     return None if any(one.problem for one in found.values()) else found or None
 
 
-def _open_ended(
-    said: SpokenPeriod, low: ParameterPlan, high: ParameterPlan, reading: ParsedText
+def _since_day(
+    said: SpokenPeriod,
+    low: ParameterPlan | None,
+    high: ParameterPlan | None,
+    reading: ParsedText,
 ) -> dict[str, Candidate] | None:
-    """Since a day, where the last one has to be said as well: it is today."""
-    if said.reach != "since" or said.start is None or not (low.required and high.required):
+    """Since a day; the last one is today, where it has to be said as well."""
+    if said.reach != "since" or said.start is None or low is None:
         return None
-    end = max(said.start, reading.today)
-    return {
-        low.key: _day(low, said, said.start, reading, is_end=False),
-        high.key: _day(high, said, end, reading, is_end=True),
-    }
+    found = {low.key: _day(low, said, said.start, reading, is_end=False)}
+    if high is not None and high.required:
+        end = max(said.start, reading.today)
+        found[high.key] = _day(high, said, end, reading, is_end=True)
+    return found
 
 
 def _counts_for_another(plan: TemplatePlan) -> bool:
@@ -93,15 +92,15 @@ def looked_back(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]
     unit = plan.looks_back
     places = set[int]()
     for one in find_periods(reading):
-        places.update(range(one.first, one.last))
         if one.back is not None:
-            found = from_words(tokens, one.first, one.last, _in_unit(one.back, unit))
+            places.update(range(one.first, one.last))
+            found = from_words(tokens, one.first, one.last, one.back.count_in(unit))
             yield plan.checker.checked(found._replace(fit=SURE))
     for span in reading.of("duration"):
         if span.first not in places:
             count = span.value.count_in(unit)
             if count is None and span.value.months:
-                count = _in_unit(span.value.months * _DAYS_IN["month"], unit)
+                count = Back(span.value.months).count_in(unit)
             if count is not None:
                 place = Candidate(span.start, span.end, span.first, span.last, count, fit=SURE)
                 yield plan.checker.checked(place)
@@ -109,8 +108,3 @@ def looked_back(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]
         if not span.unit and span.first not in places:
             place = Candidate(span.start, span.end, span.first, span.last, span.value, hinted=True)
             yield plan.checker.checked(place._replace(rank=1))
-
-
-def _in_unit(days: int, unit: str) -> int:
-    """So many days, or the whole weeks or months that hold them."""
-    return days * _HOURS if unit == "hour" else -(-days // _DAYS_IN.get(unit, 1))

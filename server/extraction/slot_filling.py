@@ -29,7 +29,7 @@ from server.extraction.free_text import (
 )
 from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
-from server.extraction.periods import fill_period
+from server.extraction.periods import days_of_period
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.rows_query import find_query
 from server.extraction.text_edges import NO_EDGES, TextEdges
@@ -301,13 +301,21 @@ class SlotFilling:
         """Fill what says by itself what it is; one word may say by what to sort, and which way."""
         self.assign_group("claim")
         ordering = [one for one in self.plan.groups["claim"] if one.orders]
-        said = [self.found[one.key] for one in ordering if one.key in self.found]
-        for plan in ordering:
+        for plan in ordering if len(ordering) > 1 else ():
             if plan.key in self.found or plan.key in self.problems:
                 continue
-            shared = [c for c in self.candidates_of(plan) if any(c.overlaps(one) for one in said)]
-            if shared:
-                self.found[plan.key] = shared[0]
+            said = [self.found[one.key] for one in ordering if one.key in self.found]
+            meant = [
+                c
+                for c in self.candidates_of(plan)
+                if not c.rank
+                and (self.taken.is_free(c.start, c.end) or any(c.overlaps(one) for one in said))
+            ]
+            if len({c.value for c in meant}) == 1:
+                self.found[plan.key] = meant[0]
+        for plan in ordering:
+            if (taken := self.found.get(plan.key)) is not None:
+                self.taken.add(taken.start, taken.end)
 
     def fill_known_texts(self) -> None:
         """Fill texts whose values the data have, with those that the question names."""
@@ -317,7 +325,7 @@ class SlotFilling:
 
     def fill_dates(self) -> None:
         """Fill dates, stretches of days, and a pair of which one is today: until Christmas."""
-        self._fill_period()
+        self.fill_period()
         self.assign_group("date")
         plans = self.plan.groups["date"]
         filled = [plan for plan in plans if plan.key in self.found.keys() - self.sources.keys()]
@@ -328,11 +336,12 @@ class SlotFilling:
             self.found |= zip((plan.key for plan in plans), pair, strict=True)
             self.taken.add(*min((one.start, one.end) for one in pair))
 
-    def _fill_period(self) -> None:
+    def fill_period(self) -> None:
+        """Fill the days between which data are asked for, where a stretch of days is said."""
         ends = [one.key for one in self.plan.period if one is not None]
         if any(key in self.found or key in self.problems for key in ends):
             return
-        found = fill_period(self.plan, self.reading, self.taken) or {}
+        found = days_of_period(self.plan, self.reading, self.taken) or {}
         self.found |= found
         self.sure |= found.keys()
         for start, end in {(one.start, one.end) for one in found.values()}:

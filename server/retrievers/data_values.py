@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from server.core.decision import (
     Call,
@@ -12,6 +12,7 @@ from server.core.decision import (
     Trace,
 )
 from server.core.ports import DataValues, Decider
+from server.core.tools import Source, ToolCall
 from server.core.turn import Turn
 from server.library.model import Library, Template
 from server.library.rendering import render
@@ -19,6 +20,7 @@ from server.retrievers.followups.context import FollowUpDecision
 from server.retrievers.followups.decider import FollowUpDecider
 from server.text.language import shipped_message
 
+_NO_SOURCE: Final = Source("default")
 _UNKNOWN: Final = "unknown_value"
 
 
@@ -67,7 +69,7 @@ class DataValuesDecider:
         template = self._library.templates.get(call.call.template_id)
         if template is None:
             return call
-        written, near = await self._looked_up(template, call.call.arguments)
+        written, near = await self._looked_up(template, call.call)
         if written or near:
             trace.note("data", {"written": written, "unknown": sorted(near)})
         if not near:
@@ -87,21 +89,26 @@ class DataValuesDecider:
         return MissingArguments(call.match, missing, given | written, sources, call.coverage)
 
     async def _looked_up(
-        self, template: Template, arguments: Mapping[str, Any]
+        self, template: Template, call: ToolCall
     ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
         """Values as the data write them, and those near to values that are not there."""
         written: dict[str, str] = {}
         near: dict[str, tuple[str, ...]] = {}
         for parameter in template.parameters:
-            value = arguments.get(parameter.name)
+            value = call.arguments.get(parameter.name)
             if not isinstance(value, str) or value == parameter.default:
                 continue
+            source = call.sources.get(parameter.name, _NO_SOURCE)
+            if source.kind == "vocabulary" and (said := source.text) and not _same(said, value):
+                # What was read as a slip may be a value that came since.
+                said_so = await self._values.find(template.id, parameter.name, said)
+                value = (said_so and said_so.value) or value
             found = await self._values.find(template.id, parameter.name, value)
             if found is None:
                 continue
             if found.value is None:
                 near[parameter.name] = found.near
-            elif found.value != value:
+            elif found.value != call.arguments[parameter.name]:
                 written[parameter.name] = found.value
         return written, near
 
@@ -113,3 +120,7 @@ class DataValuesDecider:
         text = shipped_message(_UNKNOWN, language) or shipped_message(_UNKNOWN, "en") or ""
         said = {"name": name.replace("_", " "), "value": call.call.arguments[name]}
         return render(text, said | {"near": list(near[name])})
+
+
+def _same(said: str, value: str) -> bool:
+    return said.casefold() == value.casefold()

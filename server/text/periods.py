@@ -35,23 +35,54 @@ _FROM: Final = frozenset({"from"})
 _JOINTS: Final = _group("through")
 _ONWARDS: Final = _group("onwards")
 _WEEK_STARTS: Final = WEEKDAYS[_ENGLISH.dates.week_starts]
+_NAMING_PERIODS: Final = MONTHS.keys() | _ENGLISH.numbers.ordinals.keys() | {"q", "year"}
+_YEARS_AHEAD, _YEARS = 10, 110
+"""A number of four digits is a year within these."""
 _MOST_PERIODS: Final = 8
 _DAY_S: Final = 86_400
-_DAYS_IN: Final = {"day": 1, "week": 7, "month": 30, "quarter": 90, "year": 365}
+_WEEK: Final = 7
+_MONTHS_IN: Final = {"month": 1, "quarter": 3, "year": 12}
 _PERIODS_KEY: Final = ("periods", "")
+
+
+class Back(NamedTuple):
+    """How far something reaches back from today: whole months, and days."""
+
+    months: int = 0
+    days: int = 0
+
+    @classmethod
+    def of(cls, unit: Unit) -> "Back":
+        months = _MONTHS_IN.get(unit, 0)
+        return cls(months, 0 if months else 7 if unit == "week" else 1)
+
+    def count_in(self, unit: str) -> int:
+        """So many units, or the whole ones that hold it; a month has 30 days, a year 365."""
+        years, months = divmod(self.months, 12)
+        days = years * 365 + months * 30 + self.days
+        match unit:
+            case "hour":
+                return days * 24
+            case "week":
+                return -(-days // 7)
+            case "month":
+                return self.months + -(-self.days // 30)
+            case "year":
+                return -(-days // 365)
+        return days
 
 
 class _Named(NamedTuple):
     """Days that words from `first` up to `last` name.
 
-    `back` is how many days they count back from today, where that is how they are told; `open_year`
+    `back` is how far they count back from today, where that is how they are told; `open_year`
     says that a year was taken for granted.
     """
 
     first: int
     last: int
     period: Period
-    back: int | None = None
+    back: Back | None = None
     open_year: bool = False
     is_day: bool = False
 
@@ -61,7 +92,7 @@ class SpokenPeriod:
     """A stretch of days in a question: the words, and which days it covers, both ends included.
 
     `start` or `end` is None where it is open there. `split` is the word from which on the second
-    of two named ends stands. `back` is how many days it counts back from today.
+    of two named ends stands. `back` is how far it counts back from today.
     """
 
     first: int
@@ -69,7 +100,7 @@ class SpokenPeriod:
     start: date | None
     end: date | None
     reach: Reach
-    back: int | None
+    back: Back | None
     is_days: bool
     """Whether only single days were named."""
     split: int | None = None
@@ -94,11 +125,12 @@ def _named(reading: ParsedText) -> Iterator[_Named]:
         for span in (*reading.of("date"), *reading.of("offset"))
         if not span.weak
     }
+    amounts = {span.first for span in reading.of("number") if span.unit}
     timed = {at for span in reading.of("datetime") for at in range(span.first, span.last)}
     lengths = {span.first: (span.last, span.value) for span in reading.of("duration")}
     while index < len(tokens):
         found = None
-        if index not in timed:
+        if index not in timed and index not in amounts:
             found = (
                 _counted(tokens, index, reading.today, lengths)
                 or _day(days, index)
@@ -125,13 +157,12 @@ def _counted(
     word, after = tokens.word(at), tokens.word(at + 1)
     if word in _ROLLING and after in _PERIODS:
         unit: Unit = _PERIODS[after]
-        return _Named(index, at + 2, Period(shift(today, unit, -1), today), _DAYS_IN[unit])
+        return _Named(index, at + 2, Period(shift(today, unit, -1), today), Back.of(unit))
     if word not in _BACK or at + 1 not in lengths:
         return None
     last, length = lengths[at + 1]
     days = -(-length.seconds // _DAY_S)  # part of a day is that day
-    years, months = divmod(length.months, 12)
-    back = int(days) + years * _DAYS_IN["year"] + months * _DAYS_IN["month"]
+    back = Back(length.months, int(days))
     start = add_months(today, -length.months) - timedelta(days=int(days))
     return _Named(index, last, Period(start, today), back)
 
@@ -144,7 +175,7 @@ def _calendar(tokens: Tokens, index: int, today: date) -> _Named | None:
     if (towards or word in _THIS) and after in _PERIODS:
         unit: Unit = _PERIODS[after]
         period = period_around(shift(today, unit, towards), unit, _WEEK_STARTS)
-        back = _DAYS_IN[unit] if towards <= 0 else None
+        back = Back.of(unit) if towards <= 0 else None
         return _Named(index, at + 2, period, back)
     if (towards or word in _THIS) and after in MONTHS:
         read = read_period(tokens, at + 1, today)
@@ -158,6 +189,10 @@ def _calendar(tokens: Tokens, index: int, today: date) -> _Named | None:
         return _Named(index, read.last, period)
     if word in _PERIODS and not (word == "year" and is_digits(after)):
         return None  # "the month" may be any
+    if is_digits(word) and not 0 <= today.year + _YEARS_AHEAD - int(word[:9]) <= _YEARS:
+        return None
+    if not (is_digits(word) or word in _NAMING_PERIODS):
+        return None  # the “in” of in 2025
     lead = tokens.word(index - 1)
     read = read_period(tokens, index, today)
     if read is None or ((read.open_year or is_digits(word)) and lead not in _BEFORE_PERIOD):
@@ -224,14 +259,12 @@ def _alone(tokens: Tokens, one: _Named, today: date) -> SpokenPeriod:
         reach, last = "since", last + 1
     if reach != "within" or lead in _FROM:
         first -= 1
-    back = one.back
-    if one.is_day or reach == "since":
-        back = (today - start).days if start <= today else None
-        back = max(back, 1) if back is not None and reach in ("within", "since") else None
-        if reach == "within" and back is not None and back > 1:
-            back = None  # a day of its own is no stretch until today
-    elif reach != "within":
-        back = None
+    if reach == "since" and one.is_day and 0 < (start - today).days <= _WEEK:
+        start -= timedelta(days=_WEEK)  # since Monday: the last one
+    back = one.back if reach == "within" else None
+    ago = (today - start).days
+    if (reach == "since" and ago >= 0) or (one.is_day and reach == "within" and 0 <= ago <= 1):
+        back = Back(days=max(ago, 1))
     match reach:
         case "since":
             return SpokenPeriod(first, last, start, None, reach, back, one.is_day)

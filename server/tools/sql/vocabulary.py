@@ -7,6 +7,7 @@ asked of the database itself where they do not say so, since what was read grows
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
@@ -17,7 +18,7 @@ from server.library.model import Library
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import Binding, FilledSql
 from server.tools.sql.analysis import ColumnUse, parameter_columns
-from server.tools.sql.database import Database
+from server.tools.sql.database import Database, DatabaseFailed
 from server.tools.sql.schema import DatabaseSchema, read_schema
 from server.tools.sql.statement import driver_statement
 
@@ -26,6 +27,8 @@ _log = logging.getLogger(__name__)
 _SCHEMA_TIMEOUT_S: Final = 10.0
 _LONGEST_VALUE: Final = 80
 """Longer texts are no names of anything."""
+_RETRY_S: Final = 10.0
+"""A database that did not answer is asked again after so long."""
 _MOST_NEAR: Final = 3
 _MOST_LISTED: Final = 8
 """So few values are all told, where none is near."""
@@ -63,6 +66,8 @@ class _Read:
     schema: DatabaseSchema | None = None
     uses: Mapping[str, Mapping[str, ColumnUse]] = field(default_factory=dict)
     values: dict[Place, tuple[str, ...]] = field(default_factory=dict)
+    many: set[Place] = field(default_factory=set)
+    """Columns of too many values, which are not read again."""
 
 
 class DatabaseValues:
@@ -108,8 +113,10 @@ class DatabaseValues:
                 found = await self._look_up(use, value)
                 if found is None and not known:
                     known = await self._alike(use, value)
-        except (ToolFailed, ToolTimedOut, TimeoutError):
-            return None
+        except (ToolFailed, ToolTimedOut, TimeoutError) as failed:
+            if not (isinstance(failed, DatabaseFailed) and failed.kind == "value" and known):
+                return None
+            found = None  # its type has no such value
         if found is not None:
             if _place(use) in self._read.values:
                 self._stale.set()  # it came after the values were read
@@ -118,11 +125,12 @@ class DatabaseValues:
 
     async def _keep_fresh(self) -> None:
         while True:
-            try:
-                async with asyncio.timeout(self._limits.refresh_s):
+            wait_s = self._limits.refresh_s
+            if self._read.schema is None:
+                wait_s = min(wait_s, _RETRY_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
                     await self._stale.wait()
-            except TimeoutError:
-                pass
             self._stale.clear()
             await self._refresh()
 
@@ -137,6 +145,7 @@ class DatabaseValues:
                 values = await self._values(use)
                 if values is None:
                     self._read.values.pop(_place(use), None)
+                    self._read.many.add(_place(use))
                 else:
                     self._read.values[_place(use)] = values
         except ToolError as failed:
@@ -169,9 +178,10 @@ class DatabaseValues:
         return found
 
     def _columns(self) -> list[ColumnUse]:
-        """Each column once."""
+        """Each column that is read, once."""
         uses = (use for by_name in self._read.uses.values() for use in by_name.values())
-        return list({_place(use): use for use in uses}.values())
+        once = {_place(use): use for use in uses}
+        return [use for place, use in once.items() if place not in self._read.many]
 
     def _vocabulary(self) -> ValueVocabulary:
         found: dict[str, dict[str, Sequence[str]]] = {}
