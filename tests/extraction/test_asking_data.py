@@ -32,17 +32,10 @@ def choice(name: str, *values: str) -> Parameter:
     )
 
 
-def read(text: str, *parameters: Parameter, **template: Any) -> dict[str, Any]:
+def read(text: str, *parameters: Parameter) -> dict[str, Any]:
     """The arguments that a question gives to a template of SQL, asked on 5 March 2025."""
-    asked = Template(
-        "t",
-        "",
-        "sql",
-        ("show orders",),
-        parameters,
-        SqlExecution(parse_sql("SELECT 1", ())),
-        **template,
-    )
+    execution = SqlExecution(parse_sql("SELECT 1", ()))
+    asked = Template("t", "", "sql", ("show orders",), parameters, execution)
     return dict(Extractor(Domain("d")).extract(text, asked, now=NOW).arguments)
 
 
