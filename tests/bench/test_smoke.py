@@ -32,6 +32,7 @@ FEW: dict[str, tuple[str, ...]] = {
         *("--config", "{config}"),
     ),
     "clinc150": ("{clinc150}", "--json"),
+    "composite": ("--questions", "3", "--rounds", "1", "--json"),
     "embedding": ("--questions", "16", "--json"),
     "extraction": ("--runs", "2", "--json"),
     "guards": ("--questions", "6", "--json"),
