@@ -224,13 +224,13 @@ def _sql_limits(adapter: AdapterSettings) -> SqlLimits:
 
 
 def _vocabulary_limits(adapter: AdapterSettings) -> VocabularyLimits:
-    written = adapter.config.sql.vocabulary
+    vocabulary = adapter.config.sql.vocabulary
     return VocabularyLimits(
-        written.refresh_s,
-        written.max_values,
-        written.timeout_s,
-        only=frozenset(map(str.lower, written.only)),
-        never=frozenset(map(str.lower, written.never)),
+        vocabulary.refresh_s,
+        vocabulary.max_values,
+        vocabulary.timeout_s,
+        only=frozenset(map(str.lower, vocabulary.only)),
+        never=frozenset(map(str.lower, vocabulary.never)),
     )
 
 
