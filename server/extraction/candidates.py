@@ -161,7 +161,8 @@ def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
     if not unit:
         return 0, not plan.required and plan.name.pages, 0
     if unit.isupper():  # a currency
-        return None if plan.name.unit else (0, False, HINT if plan.role == "money" else 0)
+        counts = plan.name.unit or plan.name.pages  # no list has 100 euros of members
+        return None if counts else (0, False, HINT if plan.role == "money" else 0)
     if plan.name.unit:
         return (0, False, SURE) if unit == plan.name.unit else None
     return 1, not plan.required, 0

@@ -166,6 +166,10 @@ def test_a_number_before_a_superlative_is_how_many() -> None:
     assert read("the 5 most expensive", MOST, LIMIT) == {"limit": 5}
 
 
+def test_money_is_not_how_many() -> None:
+    assert read("backpacks over 100 euros", MOST, LIMIT) == {}
+
+
 def test_an_alias_calls_a_parameter_as_its_name_does() -> None:
     a, b = Parameter("width", "number"), Parameter("height", "number", aliases=("tallness",))
     assert read("tallness 3, width 4", a, b) == {"width": 4, "height": 3}
