@@ -126,11 +126,25 @@ class ToolResult:
 
 
 def payload_of(result: Any) -> Any:
-    """Return what an operation found, without what it says of itself; a function's own fields."""
+    """Return what an operation found, without what it says of itself; a function's own fields.
+
+    Of what a database found, these are the rows.
+    """
     if not isinstance(result, Mapping):
         return result
+    if is_row_result(result):
+        return result["rows"]
     fields = {name: value for name, value in result.items() if name not in ("operation", "input")}
     return fields.get("result", fields)
+
+
+def is_row_result(result: Any) -> bool:
+    """Whether a result is what a database found: its rows, and how many there are."""
+    return isinstance(result, Mapping) and result.keys() == ROW_RESULT
+
+
+ROW_RESULT: Final = frozenset({"columns", "rows", "row_count", "truncated"})
+"""The fields of what a database found."""
 
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]

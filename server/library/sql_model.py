@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
-from server.core.tools import Effect
+from server.core.tools import ROW_RESULT, Effect
 from server.library.sql_text import SqlText
 
 SQL_TOOL: Final = "sql"
@@ -11,6 +11,9 @@ SQL_TOOL: Final = "sql"
 
 ResultShape = Literal["table", "summary", "single"]
 """How rows are shown: as a table, as figures by name, or as the one value there is."""
+
+ROW_FIELDS: Final = ROW_RESULT | {"result", "formatted", "arguments"}
+"""What a text of an answer may always name, beside the columns of a row that is alone."""
 
 CALLER_ARGUMENTS: Final = frozenset({"caller_user_id", "caller_role"})
 """Names that SQL may use and that no question fills: who asks."""
