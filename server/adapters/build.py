@@ -155,6 +155,7 @@ async def _build(
         resources.guardrails,
         intent_tools=config.policy.intent_tools,
         system=python.system,
+        exporter=executor if sql is not None else None,
     )
     decider = await asyncio.to_thread(
         with_courtesy, _deciders(adapter, kind, parts, loaded, chain, resources), library
@@ -192,6 +193,8 @@ async def _build(
         conversations=resources.conversation.store if resources.remembers else None,
         proposals=resources.conversation.proposals,
         inbox=resources.conversation.inbox if resources.remembers else None,
+        downloads=resources.conversation.downloads if resources.remembers else None,
+        csv=config.sql.csv,
         models=models,
         details=details,
         encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),
@@ -207,7 +210,8 @@ def _open_database(adapter: AdapterSettings, loaded: LoadedAdapter) -> Database 
 
 def _sql_limits(adapter: AdapterSettings) -> SqlLimits:
     limits = adapter.config.sql
-    return SqlLimits(limits.max_rows, limits.max_bytes, limits.max_cell_chars)
+    streams = max(1, limits.connections // 2)
+    return SqlLimits(limits.max_rows, limits.max_bytes, limits.max_cell_chars, streams)
 
 
 async def _fitting(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from server.conversation.confirmations.service import ConfirmationService
+from server.conversation.downloads import DownloadStore
 from server.conversation.inbox import InboxStore
 from server.conversation.store import ConversationStore
 from server.core.decision import Decision
@@ -20,6 +21,7 @@ from server.metrics.metrics import Metrics
 from server.providers.embeddings.watched import WatchedEmbedder
 from server.retrievers.courtesy import CourtesyDecider
 from server.retrievers.followups.decider import FollowUpDecider
+from server.settings.adapters import CsvSettings
 from server.tools.policy.chain import PolicyChain
 
 
@@ -75,6 +77,9 @@ class Adapter:
     models: AdapterModels | None = None
     proposals: ConfirmationService | None = None
     inbox: InboxStore | None = None
+    downloads: DownloadStore | None = None
+    """Keeps the calls behind links; without it, answers have none."""
+    csv: CsvSettings = field(default_factory=CsvSettings)
     details: dict[str, Any] = field(default_factory=dict)
     encoder: WatchedEmbedder | None = None
     index_name: str = ""

@@ -1,9 +1,9 @@
 """Tools: definitions, calls and results."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Protocol, get_args
 
 from server.core.suggestions import described_value, join_words, unknown
 from server.errors import ArgumentsInvalid
@@ -145,6 +145,16 @@ def is_row_result(result: Any) -> bool:
 
 ROW_RESULT: Final = frozenset({"columns", "rows", "row_count", "truncated"})
 """The fields of what a database found."""
+
+
+class RowTaker(Protocol):
+    """Takes the rows of a call as they come."""
+
+    async def begin(self, columns: Sequence[str]) -> None:
+        """Be told of the columns, once the database has answered."""
+
+    async def take(self, rows: Sequence[Mapping[str, Any]]) -> bool:
+        """Take the next rows; return whether more are wanted."""
 
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]

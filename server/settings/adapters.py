@@ -64,6 +64,19 @@ class HttpSettings(Strict):
     """Hosts that may stand on loopback, link-local or private addresses, written alike."""
 
 
+class CsvSettings(Strict):
+    """What comes as CSV: all that a question finds, and not only what an answer has room for."""
+
+    max_rows: int = Field(default=5_000_000, ge=1, le=1_000_000_000)
+    """Most rows; a longer result ends unfinished, so that no client takes it for whole."""
+    max_bytes: int = Field(default=2_000_000_000, ge=1_000, le=1_000_000_000_000)
+    """Most bytes; likewise."""
+    timeout_s: Seconds = 600.0
+    """Seconds that one may take, from the question to its last row."""
+    expires_after_s: Seconds = 900.0
+    """Seconds for which the link of an answer that was cut can be used."""
+
+
 class SqlSettings(Strict):
     """How a database is asked."""
 
@@ -74,7 +87,9 @@ class SqlSettings(Strict):
     max_cell_chars: int = Field(default=10_000, ge=10, le=1_000_000)
     """Most characters of one text in a row."""
     connections: int = Field(default=4, ge=1, le=100)
-    """Most connections to the database at a time."""
+    """Most connections to the database at a time; CSV takes half of them at most."""
+    csv: CsvSettings = CsvSettings()
+    """What comes as CSV."""
 
 
 class AdapterConfig(Strict):
