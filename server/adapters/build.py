@@ -209,9 +209,9 @@ def _open_database(adapter: AdapterSettings, loaded: LoadedAdapter) -> Database 
 
 
 def _sql_limits(adapter: AdapterSettings) -> SqlLimits:
-    limits = adapter.config.sql
-    streams = max(1, limits.connections // 2)
-    return SqlLimits(limits.max_rows, limits.max_bytes, limits.max_cell_chars, streams)
+    sql = adapter.config.sql
+    streams = max(1, sql.connections // 2)
+    return SqlLimits(sql.max_rows, sql.max_bytes, sql.max_cell_chars, streams)
 
 
 async def _fitting(

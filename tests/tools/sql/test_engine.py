@@ -156,9 +156,10 @@ async def test_nothing_beside_the_database_is_reached(
 
 async def test_a_change_is_made_alone_in_its_transaction(database: Database) -> None:
     sql = "UPDATE customers SET country = :to WHERE country = :from_ AND id > :id"
-    to_spain = {"to": "Spain", "from_": "Ireland", "id": 1}
     try:
-        assert (await ask(database, sql, effect="write", **to_spain))["row_count"] == 2
+        assert (await ask(database, sql, effect="write", to="Spain", from_="Ireland", id=1))[
+            "row_count"
+        ] == 2
         assert await ids(database, "country = 'Spain'") == [2, 3]
     finally:
         await ask(database, sql, effect="write", to="Ireland", from_="Spain", id=0)
