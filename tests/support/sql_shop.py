@@ -11,6 +11,7 @@ import httpx
 from fastapi import FastAPI
 
 from server.access.models import NewKey
+from server.settings.models import Settings
 from tests.support.api import client_from, running
 from tests.support.configuring import adapter, configure, write_library
 
@@ -104,6 +105,7 @@ class Shop:
     app: FastAPI
     client: httpx.AsyncClient
     database: Path
+    settings: Settings
 
     async def ask(self, message: str, session: str | None = None, **headers: str) -> Any:
         response = await self.send(message, session, **headers)
@@ -138,6 +140,6 @@ async def open_shop(
     settings = configure(folder, [shop]).settings
     async with running(settings, {}) as app, client_from(app, "127.0.0.1") as client:
         await app.state.api.adapters.every_one_tried()
-        opened = Shop(app, client, database)
+        opened = Shop(app, client, database, settings)
         client.headers.update(await opened.key())
         yield opened
