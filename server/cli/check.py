@@ -212,6 +212,7 @@ def _check_adapter(
     checked: list[Checked] | None = None,
 ) -> list[Problem]:
     from server.adapters.check import load_adapter  # too much to import for `--help`
+    from server.adapters.composite import composite_problems
     from server.adapters.intents import PackReader
     from server.evaluation.example_check import example_problems
     from server.evaluation.questions import load_questions
@@ -220,6 +221,8 @@ def _check_adapter(
     from server.guards.options import guard_problems
     from server.tools.sql.databases import open_database
 
+    if adapter.config.child_adapters:
+        return list(composite_problems(adapter))
     read = load_adapter(adapter, environ, settings)
     problems = list(read.problems)
     if read.library is not None and read.database is not None:

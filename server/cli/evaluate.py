@@ -96,7 +96,7 @@ def eval_library(
     if domain is None and (templates or more_templates):
         fail("--templates goes with --domain: which domain.yaml do they belong to?")
     found = options.configured_at(place, config, data=data)
-    chosen = found.adapter(adapter)
+    chosen = found.library_adapter(adapter) if calibrate else found.adapter(adapter)
     if domain is not None:
         libraries = [*(templates or ()), *(more_templates or ())]
         if not libraries:
@@ -105,6 +105,8 @@ def eval_library(
         update = {"domain_config_path": domain.absolute(), "template_library_path": paths}
         library = chosen.config.model_copy(update=update)
         chosen = chosen.model_copy(update={"config": library})
+    if questions is None and chosen.config.child_adapters:
+        fail(f"{chosen.name} has no library of its own; name its questions with --questions")
     path = questions or chosen.config.domain_config_path.parent / "questions.yaml"
     if max_wrong is not None and not calibrate:
         fail("--max-wrong goes with --calibrate; an adapter's own stands in its settings")

@@ -117,6 +117,14 @@ class Configured:
             raise AdapterUnknown(f"{what}; there are: {known}")
         return enabled[name]
 
+    def library_adapter(self, name: str | None) -> "AdapterSettings":
+        """Return an adapter as `adapter` does; fail where it has no library of its own."""
+        chosen = self.adapter(name)
+        if chosen.config.child_adapters:
+            others = ", ".join(child.adapter for child in chosen.config.child_adapters)
+            fail(f"{chosen.name} has no library of its own; name one behind it: {others}")
+        return chosen
+
 
 def configured(
     config: Path, *, data: Path | None = None, host: str | None = None, port: int | None = None

@@ -335,6 +335,8 @@ class TemplateYaml(HttpYaml):
     """Values of the pack's entities that it is for: one each, or a list of them."""
     tags: OneOrMore = ()
     """Words to find it by."""
+    topic: str = ""
+    """What it is for, in a word that templates of other libraries share; left out, its id."""
     requires_auth: bool = False
     """Whether the key has to belong to a user, and not to a guest."""
     allowed_roles: OneOrMore = ()

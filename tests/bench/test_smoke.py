@@ -34,6 +34,7 @@ FEW: dict[str, tuple[str, ...]] = {
     "clinc150": ("{clinc150}", "--json"),
     "csv_rows": ("--rows", "2000", "--json"),
     "databases": ("--runs", "3", "--orders", "50", "--json"),
+    "composite": ("--questions", "3", "--rounds", "1", "--json"),
     "embedding": ("--questions", "16", "--json"),
     "extraction": ("--runs", "2", "--json"),
     "guards": ("--questions", "6", "--json"),
