@@ -157,7 +157,7 @@ async def _build(
         executor,
         resources.guardrails,
         intent_tools=config.policy.intent_tools,
-        system=python.system,
+        system={**python.system, **(sql.system if sql is not None else {})},
         exporter=executor if sql is not None else None,
     )
     decider = await asyncio.to_thread(
