@@ -247,3 +247,35 @@ def test_a_cell_is_as_rfc_4180_has_it_and_no_formula(cell: Any, written: str) ->
 )  # fmt: skip
 def test_csv_is_for_those_who_prefer_it(accept: str | None, wanted: bool) -> None:
     assert prefers_csv(accept) is wanted
+
+
+ENDLESS = asking(
+    "count_up",
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) "
+    "SELECT i FROM n",
+    ["Count up for ever", "count upwards without an end", "all numbers one after the other"],
+)
+
+
+async def outcomes(shop: Shop) -> list[str]:
+    await shop.app.state.api.changes.trail.flush()
+    return [event["outcome"] for event in audited(shop.settings, template_id="count_up")]
+
+
+async def test_who_leaves_or_reads_too_slowly_ends_the_statement(tmp_path: Path) -> None:
+    limits = {"max_rows": 5, "connections": 2, "csv": {"timeout_s": 1.5}}
+    async with open_shop(tmp_path, templates=[ENDLESS], sql=limits) as shop:
+        headers = {**shop.client.headers, **CSV}
+        headers.pop("host", None)
+        body = {"message": "Count up for ever"}
+        async with served_on_loopback(shop.app) as address, httpx.AsyncClient() as client:
+            url = f"{address}/chat"
+            async with client.stream("POST", url, json=body, headers=headers) as leaving:
+                assert leaving.headers["content-type"].startswith("text/csv")
+                # One of two connections may be taken by rows.
+                busy = (await shop.send("Count up for ever", **CSV)).json()
+                assert "as many downloads" in busy["content"]
+                assert (await shop.ask("How many orders are there?"))["content"] == "orders: **60**"
+            with pytest.raises(httpx.RemoteProtocolError, match="incomplete"):
+                await client.post(url, json=body, headers=headers)
+        assert await outcomes(shop) == ["error", "interrupted", "timeout"]
