@@ -1,5 +1,6 @@
 """All rows as CSV: asked for with Accept, and fetched by the link of an answer that was cut."""
 
+import asyncio
 import csv
 import io
 import json
@@ -276,6 +277,8 @@ async def test_who_leaves_or_reads_too_slowly_ends_the_statement(tmp_path: Path)
                 busy = (await shop.send("Count up for ever", **CSV)).json()
                 assert "as many downloads" in busy["content"]
                 assert (await shop.ask("How many orders are there?"))["content"] == "orders: **60**"
+            while "interrupted" not in await outcomes(shop):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
             with pytest.raises(httpx.RemoteProtocolError, match="incomplete"):
                 await client.post(url, json=body, headers=headers)
         assert await outcomes(shop) == ["error", "interrupted", "timeout"]

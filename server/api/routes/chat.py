@@ -36,10 +36,16 @@ _CONVERSATION_ERRORS: Final = schemas.refusals(
 @router.post(
     "",
     response_model=schemas.ChatResponse,
-    responses=schemas.refusals(
-        (400, "The body is not JSON, or the message is empty, too long or not text."),
-        *(401, 403, 413, 429, 422, 503, 504),
-    ),
+    responses={
+        200: {
+            "content": {"text/csv": {}},
+            "description": "The answer; or rows, where CSV is asked.",
+        },
+        **schemas.refusals(
+            (400, "The body is not JSON, or the message is empty, too long or not text."),
+            *(401, 403, 413, 429, 422, 503, 504),
+        ),
+    },
     summary="Ask a question",
     openapi_extra=schemas.request_body(schemas.ChatRequest),
 )
