@@ -264,7 +264,7 @@ class FollowupWords(LanguagePart):
 class DisplaySpec(LanguagePart):
     """How values are shown to readers of the language.
 
-    `group` and `decimal` stand in numbers, `date` and `time` are formats as `YYYY-MM-DD`, and
+    `group` and `decimal` stand in numbers, `date` is a format as `YYYY-MM-DD`, and
     `money` says where the sign of a currency stands. `identifiers` and `amounts` are words in
     the names of columns: numbers that only name something (id, year), and money.
     """
@@ -272,7 +272,6 @@ class DisplaySpec(LanguagePart):
     group: str = ","
     decimal: str = "."
     date: str = "YYYY-MM-DD"
-    time: str = "HH:mm"
     money: Literal["{sign}{number}", "{sign} {number}", "{number} {sign}", "{number}{sign}"] = (
         "{number} {sign}"
     )
