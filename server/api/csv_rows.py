@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 import re
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -17,7 +18,6 @@ from server.chat.downloads import CONTENT_TYPE
 from server.core.json import to_json
 from server.core.suggestions import format_value
 from server.errors import OrbitError
-from server.settings.adapters import CsvSettings
 
 _FORMULA: Final = frozenset("=+-@\t\r")
 """With these a spreadsheet takes a text for a formula, and runs it."""
@@ -50,14 +50,13 @@ class CsvResponse(Response):
     """What `work` comes to: rows as CSV where it hands any over, else the response it returns.
 
     A client that reads slowly is waited for, so that rows do not gather here. What cannot be sent
-    whole, since there is more than `limits` allow or the database failed on the way, ends without
+    whole, since there is more than its limits allow or the database failed on the way, ends without
     the end of its body: no client takes it for whole.
     """
 
     def __init__(
         self,
         work: Callable[["CsvResponse"], Awaitable[Response | None]],
-        limits: CsvSettings,
         request_id: str,
         *,
         name: str = "rows",
@@ -65,7 +64,7 @@ class CsvResponse(Response):
     ) -> None:
         super().__init__()
         self._work = work
-        self._limits = limits
+        self._max_rows = self._max_bytes = sys.maxsize
         self._request_id = request_id
         self._name = name
         self._more_headers = headers or {}
@@ -90,6 +89,9 @@ class CsvResponse(Response):
         elif not self.cut:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
+    def limit(self, *, rows: int, size: int) -> None:
+        self._max_rows, self._max_bytes = rows, size
+
     async def begin(self, columns: Sequence[str]) -> None:
         head = {
             "content-type": CONTENT_TYPE,
@@ -105,9 +107,9 @@ class CsvResponse(Response):
         await self._write(csv_text([columns]))
 
     async def take(self, rows: Sequence[Mapping[str, Any]]) -> bool:
-        room = self._limits.max_rows - self._rows
+        room = self._max_rows - self._rows
         text = csv_text([list(row.values()) for row in rows[:room]])
-        if len(rows) > room or self._bytes + len(text.encode()) > self._limits.max_bytes:
+        if len(rows) > room or self._bytes + len(text.encode()) > self._max_bytes:
             self.cut = True
             return False
         self._rows += len(rows)

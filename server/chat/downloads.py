@@ -100,6 +100,7 @@ async def run_download(
         request_id=request_id,
         intent=download.intent,
     )
+    taker.limit(rows=by.csv.max_rows, size=by.csv.max_bytes)
     with by.leases.hold():
         outcome = await by.chain.carry_out(proposal, timeout_s=by.csv.timeout_s, taker=taker)
     failure = _failure_of(outcome)

@@ -110,6 +110,7 @@ class _Export:
         before = self.limit.when()
         if before is not None:
             self.limit.reschedule(before + by.csv.timeout_s)
+        self.taker.limit(rows=by.csv.max_rows, size=by.csv.max_bytes)
         return self.taker
 
 

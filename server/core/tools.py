@@ -150,6 +150,9 @@ ROW_RESULT: Final = frozenset({"columns", "rows", "row_count", "truncated"})
 class RowTaker(Protocol):
     """Takes the rows of a call as they come."""
 
+    def limit(self, *, rows: int, size: int) -> None:
+        """Take at most so many rows, and bytes of what is made of them."""
+
     async def begin(self, columns: Sequence[str]) -> None:
         """Be told of the columns, once the database has answered."""
 

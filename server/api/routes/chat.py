@@ -80,7 +80,7 @@ def _rows_or_answer(state: ApiState, adapter: Adapter, turn: Turn) -> Response:
         return None
 
     session = {"x-session-id": turn.session_id}
-    return CsvResponse(work, adapter.csv, turn.id, name=adapter.name, headers=session)
+    return CsvResponse(work, turn.id, name=adapter.name, headers=session)
 
 
 @router.post(

@@ -39,4 +39,4 @@ async def fetch_rows(request: Request, download_id: str, caller: KeyHolder) -> R
         await run_download(adapter, store, caller, download_id, request_id, rows)
         return None
 
-    return CsvResponse(work, adapter.csv, request_id, name=adapter.name)
+    return CsvResponse(work, request_id, name=adapter.name)
