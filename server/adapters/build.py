@@ -160,6 +160,7 @@ async def _build(
         resources.guardrails,
         intent_tools=config.policy.intent_tools,
         system={**python.system, **(sql.system if sql is not None else {})},
+        exporter=executor if sql is not None else None,
     )
     asking = _deciders(adapter, kind, parts, loaded, chain, resources)
     deciders: Following = asking
@@ -205,6 +206,8 @@ async def _build(
         conversations=resources.conversation.store if resources.remembers else None,
         proposals=resources.conversation.proposals,
         inbox=resources.conversation.inbox if resources.remembers else None,
+        downloads=resources.conversation.downloads if resources.remembers else None,
+        csv=config.sql.csv,
         models=models,
         details=details,
         encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),
@@ -220,7 +223,8 @@ def _open_database(adapter: AdapterSettings, loaded: LoadedAdapter) -> Database 
 
 def _sql_limits(adapter: AdapterSettings) -> SqlLimits:
     sql = adapter.config.sql
-    return SqlLimits(sql.max_rows, sql.max_bytes, sql.max_cell_chars)
+    streams = max(1, sql.connections // 2)
+    return SqlLimits(sql.max_rows, sql.max_bytes, sql.max_cell_chars, streams)
 
 
 def _vocabulary_limits(adapter: AdapterSettings) -> VocabularyLimits:

@@ -8,6 +8,7 @@ from typing import Any
 
 from server.access.rate_limits import RateLimits
 from server.conversation.confirmations.service import ConfirmationService
+from server.conversation.downloads import DownloadStore
 from server.conversation.inbox import InboxStore
 from server.conversation.store import ConversationStore
 from server.core.decision import Decision
@@ -21,6 +22,7 @@ from server.metrics.metrics import Metrics
 from server.providers.embeddings.watched import WatchedEmbedder
 from server.retrievers.courtesy import CourtesyDecider, Following
 from server.retrievers.implementations.intent.composite import IntentCompositeRetriever
+from server.settings.adapters import CsvSettings
 from server.tools.policy.chain import PolicyChain
 
 
@@ -83,6 +85,9 @@ class Adapter:
     models: AdapterModels | None = None
     proposals: ConfirmationService | None = None
     inbox: InboxStore | None = None
+    downloads: DownloadStore | None = None
+    """Keeps the calls behind links; without it, answers have none."""
+    csv: CsvSettings = field(default_factory=CsvSettings)
     details: dict[str, Any] = field(default_factory=dict)
     encoder: WatchedEmbedder | None = None
     index_name: str = ""

@@ -261,10 +261,29 @@ class FollowupWords(LanguagePart):
     never: list[str] = []
 
 
+class DisplaySpec(LanguagePart):
+    """How values are shown to readers of the language.
+
+    `group` and `decimal` stand in numbers, `date` is a format as `YYYY-MM-DD`, and
+    `money` says where the sign of a currency stands. `identifiers` and `amounts` are words in
+    the names of columns: numbers that only name something (id, year), and money.
+    """
+
+    group: str = ","
+    decimal: str = "."
+    date: str = "YYYY-MM-DD"
+    money: Literal["{sign}{number}", "{sign} {number}", "{number} {sign}", "{number}{sign}"] = (
+        "{number} {sign}"
+    )
+    identifiers: WordSet = NO_WORDS
+    amounts: WordSet = NO_WORDS
+
+
 class CurrencyWords(LanguagePart):
     """ISO 4217 `codes`, and the `signs` and `names` of currencies.
 
-    `ambiguous` are codes and names that are other words as well.
+    `ambiguous` are codes and names that are other words as well. `decimals` are those of
+    currencies that do not have two.
     """
 
     codes: WordSet = NO_WORDS
@@ -272,6 +291,7 @@ class CurrencyWords(LanguagePart):
     sign_prefixes: dict[str, str] = {}
     names: dict[str, list[str]] = {}
     ambiguous: WordSet = NO_WORDS
+    decimals: dict[str, Annotated[int, Field(ge=0, le=4)]] = {}
 
 
 class Politeness(LanguagePart):
@@ -537,6 +557,7 @@ class Language(LanguagePart):
     orders: dict[str, list[str]] = {}
     rows: RowWords = RowWords()
     currencies: CurrencyWords = CurrencyWords()
+    display: DisplaySpec = DisplaySpec()
     sums: SumWords = SumWords()
     politeness: Politeness = Politeness()
     replies: ReplyWords = ReplyWords()

@@ -118,6 +118,33 @@ def parameter_columns(
     return {name: use for name, use in found.items() if name not in several}
 
 
+@lru_cache(maxsize=1024)
+def summed_columns(sql: SqlText) -> frozenset[str]:
+    """The columns of a result, in lower case, that are counts and sums of groups of rows.
+
+    Over different groups they may be added up; averages and distinct counts may not.
+    """
+    found = list[frozenset[str]]()
+    for filled, _ in variants(sql):
+        try:
+            statements = _first_read(filled, tuple(_DIALECTS))
+        except NotRead:
+            return frozenset()
+        select = statements[0] if len(statements) == 1 else None
+        if not isinstance(select, exp.Select) or select.args.get("group") is None:
+            return frozenset()
+        found.append(frozenset(e.alias_or_name.lower() for e in select.expressions if _sums(e)))
+    return frozenset.intersection(*found) if found else frozenset()
+
+
+def _sums(expression: exp.Expr) -> bool:
+    while isinstance(expression, exp.Alias | exp.Paren | exp.Round | exp.Coalesce | exp.Cast):
+        expression = expression.this
+    if isinstance(expression, exp.Sum | exp.Count):
+        return not isinstance(expression.this, exp.Distinct)
+    return False
+
+
 def is_argument(name: str) -> bool:
     return name.startswith(_MARK)
 
