@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from functools import partial
+from math import inf, isinf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
@@ -206,6 +207,10 @@ def _bounds(written: str | None) -> dict[str, float]:
             fail(f"--fail-under takes FIGURE=VALUE, such as template_accuracy=0.9; got {part!r}")
         if name not in _BOUNDED:
             fail(f"--fail-under: {unknown('figure', name, _BOUNDED)}")
+        most = inf if name.startswith("latency_") else 1.0
+        if not 0 <= found[name] <= most or isinf(found[name]):
+            right = "milliseconds" if isinf(most) else "a share from 0 to 1, such as 0.9"
+            fail(f"--fail-under: {name} is {right}; got {value!r}")
     return found
 
 

@@ -133,6 +133,11 @@ def configured(
 
     May raise ConfigurationInvalid.
     """
+    if config == DEFAULT_CONFIG and not config.is_file():
+        fail(
+            f"there is no {config} here: name the folder of a project with --config, or make one; "
+            "for example: new shop"
+        )
     from server.settings.loader import load_settings  # not every command needs settings
 
     loaded = load_settings(config, os.environ)
@@ -159,7 +164,13 @@ def configured_at(place: Path | None, config: Path, *, data: Path | None = None)
     file = config_file(place)
     if file.is_file():
         return configured(file, data=data)
-    from server.cli.library_folder import DOMAIN, library_adapter, project_around, template_files
+    from server.cli.library_folder import (
+        DOMAIN,
+        adapters_of,
+        library_adapter,
+        project_around,
+        template_files,
+    )
     from server.settings.loader import root_of, with_env_file
     from server.settings.models import Settings
 
@@ -168,8 +179,7 @@ def configured_at(place: Path | None, config: Path, *, data: Path | None = None)
     around = project_around(place)
     if around is not None:
         found = configured(around, data=data)
-        domain = (place / DOMAIN).absolute()
-        own = [a for a in found.settings.adapters if a.config.domain_config_path == domain]
+        own = adapters_of(place, found.settings)
         if own:
             # Who names its folder means it, be it switched off.
             update = {"adapters": tuple(a.model_copy(update={"enabled": True}) for a in own)}

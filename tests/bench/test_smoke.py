@@ -22,6 +22,7 @@ MODULES = sorted(
 )
 
 FEW: dict[str, tuple[str, ...]] = {
+    "ask": ("--rounds", "1", "--json"),
     "bfcl": ("{bfcl}", "--json"),
     "blind": (
         *("--agent", "{blind}/some.jsonl", "{blind}/more.jsonl", "--library", "{blind}/sums"),
