@@ -12,7 +12,6 @@ from server.conversation.downloads import DownloadStore
 from server.conversation.inbox import InboxStore
 from server.conversation.store import ConversationStore
 from server.core.decision import Decision
-from server.core.ports import Decider
 from server.core.sources import SourceName
 from server.core.turn import Turn
 from server.guards.guard import Guard
@@ -21,8 +20,7 @@ from server.library.model import Library
 from server.llm.models import AdapterModels
 from server.metrics.metrics import Metrics
 from server.providers.embeddings.watched import WatchedEmbedder
-from server.retrievers.courtesy import CourtesyDecider
-from server.retrievers.followups.decider import FollowUpDecider
+from server.retrievers.courtesy import CourtesyDecider, Following
 from server.retrievers.implementations.intent.composite import IntentCompositeRetriever
 from server.settings.adapters import CsvSettings
 from server.tools.policy.chain import PolicyChain
@@ -63,7 +61,7 @@ class Adapter:
 
     name: str
     library: Library
-    decider: Decider | FollowUpDecider | CourtesyDecider | IntentCompositeRetriever
+    decider: Following | CourtesyDecider | IntentCompositeRetriever
     chain: PolicyChain
     tool_timeout_s: float
     detect: Detect | None = None

@@ -389,6 +389,8 @@ def describe_match(match: Match, sources: Mapping[str, Source]) -> dict[str, Any
 
 def describe_missing(asked: Mapping[str, Any]) -> dict[str, Any]:
     fields = {**asked, "choices": list(asked["choices"])}
+    if not fields["open_ended"]:
+        del fields["open_ended"]
     return {name: value for name, value in fields.items() if value not in ("", None, [])}
 
 

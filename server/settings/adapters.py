@@ -68,6 +68,23 @@ class HttpSettings(Strict):
     """Hosts that may stand on loopback, link-local or private addresses, written alike."""
 
 
+class VocabularySettings(Strict):
+    """Which values of the database questions may name."""
+
+    enabled: bool = True
+    """Whether the server looks at values of columns at all."""
+    refresh_s: float = Field(default=300, ge=1, le=86_400)
+    """Seconds until the values are read again."""
+    max_values: int = Field(default=200, ge=1, le=5_000)
+    """A column of more values is not read; a value of it is looked up when a question has it."""
+    timeout_s: float = Field(default=2, gt=0, le=60)
+    """Most seconds for reading a column, and for looking up a value."""
+    only: tuple[str, ...] = ()
+    """The only columns that may be looked at, as `table.column` or `column`; all if left out."""
+    never: tuple[str, ...] = ()
+    """Columns that may never be looked at."""
+
+
 class CsvSettings(Strict):
     """What comes as CSV: all that a question finds, and not only what an answer has room for."""
 
@@ -92,6 +109,8 @@ class SqlSettings(Strict):
     """Most characters of one text in a row."""
     connections: int = Field(default=4, ge=1, le=100)
     """Most connections to the database at a time; CSV takes half of them at most."""
+    vocabulary: VocabularySettings = Field(default_factory=VocabularySettings)
+    """Values of the database that questions may name."""
     csv: CsvSettings = CsvSettings()
     """What comes as CSV."""
 

@@ -314,15 +314,18 @@ WordGroup = Literal[
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "indefinite",
     "hollow_names",
-    "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
+    "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "lookback_names",
+    "measures",
     "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
     "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
-    "number_names", "operations", "order_names", "owner_leads",
-    "paging_names", "percent_names", "polite", "possessives", "preferred_over", "preferring",
+    "number_names", "onwards", "operations", "order_names", "owner_leads",
+    "paging_names", "percent_names", "period_leads", "polite",
+    "possessives", "preferred_over", "preferring",
     "prepositions", "pronouns",
-    "range_leads", "rate_names", "sentence_leads", "set_phrases", "target_fillers",
-    "target_pronouns", "text_names", "through", "to_me", "turns", "up_to_today",
-    "url_names", "value_fillers",
+    "range_leads", "rate_names", "sentence_leads", "set_phrases", "since_words",
+    "target_fillers",
+    "target_pronouns", "text_names", "through", "to_me", "turns", "until_words",
+    "up_to_today", "url_names", "value_fillers",
     "weak_choices", "weak_key_leads",
 ]  # fmt: skip
 """Lists that serve one purpose each, which the comments of `en.yaml` tell."""
@@ -414,7 +417,8 @@ class RoleWords(LanguagePart):
 
     `small` words say nothing of that. After one of `turning` the second of two values may as well
     be the first in rank: 5 from 20. `commutative` operations take theirs in any order. `starts`
-    and `ends` are in the names of parameters that are the ends of a range. `at_least` and
+    and `ends` are in the names of parameters that are the ends of a range, `period_starts` and
+    `period_ends` in those of the days between which data are asked for. `at_least` and
     `at_most` make a value a bound, before it or after it. `unknown` phrases stand where a value
     would, and ask for it: 45 is 15 % of what.
     """
@@ -425,6 +429,8 @@ class RoleWords(LanguagePart):
     starts: WordSet = NO_WORDS
     ends: WordSet = NO_WORDS
     unknown: Phrases = ()
+    period_starts: WordSet = NO_WORDS
+    period_ends: WordSet = NO_WORDS
     at_least: Phrases = ()
     at_least_after: Phrases = ()
     at_most: Phrases = ()

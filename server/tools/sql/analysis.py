@@ -45,6 +45,8 @@ class ColumnUse:
     table: Table
     column: Column
     comparison: Comparison
+    folded: Literal["", "lower", "upper"] = ""
+    """The case that the column is put into, where the argument has to have it already."""
 
 
 def variants(
@@ -256,7 +258,20 @@ def _use(argument: exp.Column, scope: Scope, schema: DatabaseSchema) -> ColumnUs
     if len(beside) != 1:
         return None
     found = _column_of(beside[0], scope, schema)
-    return found and ColumnUse(*found, _comparison(comparing, argument))
+    if found is None:
+        return None
+    folded = _folded(beside[0], comparing) if not _folded(argument, comparing) else ""
+    return ColumnUse(*found, _comparison(comparing, argument), folded)
+
+
+def _folded(column: exp.Column, comparing: exp.Expr) -> Literal["", "lower", "upper"]:
+    """The case that a comparison puts a column, or an argument, into."""
+    node = column.parent
+    while node is not None and node is not comparing:
+        if isinstance(node, exp.Lower | exp.Upper):
+            return "lower" if isinstance(node, exp.Lower) else "upper"
+        node = node.parent
+    return ""
 
 
 def _comparison(comparing: exp.Expr, argument: exp.Column) -> Comparison:
