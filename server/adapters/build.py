@@ -154,7 +154,7 @@ async def _build(
         executor,
         resources.guardrails,
         intent_tools=config.policy.intent_tools,
-        system=python.system,
+        system={**python.system, **(sql.system if sql is not None else {})},
     )
     decider = await asyncio.to_thread(
         with_courtesy, _deciders(adapter, kind, parts, loaded, chain, resources), library
@@ -206,8 +206,8 @@ def _open_database(adapter: AdapterSettings, loaded: LoadedAdapter) -> Database 
 
 
 def _sql_limits(adapter: AdapterSettings) -> SqlLimits:
-    limits = adapter.config.sql
-    return SqlLimits(limits.max_rows, limits.max_bytes, limits.max_cell_chars)
+    sql = adapter.config.sql
+    return SqlLimits(sql.max_rows, sql.max_bytes, sql.max_cell_chars)
 
 
 async def _fitting(

@@ -162,7 +162,7 @@ def _database(
     adapter: AdapterSettings, kind: AdapterType | None, library: Library | None
 ) -> tuple[DatabaseAddress | None, Sequence[Problem]]:
     """What the SQL of an adapter's templates asks; a problem where that is nothing."""
-    written = adapter.database_address
+    written = adapter.database or adapter.config.database
     if written is None:
         asking = [t for t in library.templates.values() if t.kind == "sql"] if library else []
         if not asking:

@@ -160,11 +160,6 @@ class AdapterSettings(Strict):
     _where: Location = PrivateAttr(default=Location(""))
 
     @property
-    def database_address(self) -> str | None:
-        """What SQL templates ask, wherever it is written."""
-        return self.database or self.config.database
-
-    @property
     def where(self) -> Location:
         return self._where
 

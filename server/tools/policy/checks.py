@@ -323,9 +323,13 @@ class TemplateChecks:
         return None
 
     def system_values(self, caller: Caller) -> Mapping[str, Any] | Refusal:
-        if "user_id" not in self.system:
-            return {}
-        return _AUTH_REQUIRED if caller.user_id is None else {"user_id": caller.user_id}
+        known = {
+            "user_id": caller.user_id,
+            "caller_user_id": caller.user_id,
+            "caller_role": caller.role,
+        }
+        values = {name: known[name] for name in self.system}
+        return _AUTH_REQUIRED if None in values.values() else values
 
     def check_confirmed(self, proposal: Proposal) -> Refusal | None:
         needs_yes = self.template.policy.confirm or proposal.must_confirm

@@ -9,7 +9,7 @@ from typing import Any, Final
 from server.core.tools import ToolCall
 from server.errors import ArgumentsInvalid, ToolUnknown
 from server.library.model import Library
-from server.library.sql_model import SqlExecution
+from server.library.sql_model import CALLER_ARGUMENTS, SqlExecution
 from server.library.sql_text import ConditionFailed
 from server.tools.sql.cells import column_names, to_row
 from server.tools.sql.database import FETCHED_AT_ONCE, Database, Rows
@@ -66,7 +66,9 @@ class SqlCalls:
     @property
     def system(self) -> Mapping[str, frozenset[str]]:
         """Which of the arguments that no question fills each template uses."""
-        return {}
+        return {
+            name: run.execution.sql.names & CALLER_ARGUMENTS for name, run in self._runs.items()
+        }
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:
         """Return `columns`, `rows` by column, their number as `row_count`, and `truncated`.

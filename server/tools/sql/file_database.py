@@ -40,6 +40,7 @@ class FileDatabase(ABC):
         self._pool: QueuePool | None = None
         self._opened: object = None
         self._lock = threading.Lock()
+        self._free = asyncio.Semaphore(pool_size)
 
     @property
     def address(self) -> DatabaseAddress:
@@ -72,6 +73,24 @@ class FileDatabase(ABC):
 
     @asynccontextmanager
     async def rows(self, statement: Statement, *, deadline: float) -> AsyncIterator[Rows]:
+        async with self._turn(deadline), self._opened_rows(statement, deadline) as found:
+            yield found
+
+    @asynccontextmanager
+    async def _turn(self, deadline: float) -> AsyncIterator[None]:
+        """One of as many statements as there are connections."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._free.acquire()
+        except TimeoutError:
+            raise failure("busy") from None
+        try:
+            yield
+        finally:
+            self._free.release()
+
+    @asynccontextmanager
+    async def _opened_rows(self, statement: Statement, deadline: float) -> AsyncIterator[Rows]:
         opened = _Opened()
 
         def begin() -> None:
@@ -83,7 +102,7 @@ class FileDatabase(ABC):
             opened.cursor.execute(statement.text, statement.values)
 
         try:
-            await self._blocking(begin, opened, deadline)
+            await self.in_thread(begin, opened, deadline)
             yield _FileRows(self, opened, deadline)
         except BaseException:
             opened.broken = True
@@ -112,7 +131,8 @@ class FileDatabase(ABC):
                 return [], [], int(found[0][0])
             return columns, found, changed if changed >= 0 else len(found)
 
-        columns, found, changed = await self._blocking(run, opened, deadline)
+        async with self._turn(deadline):
+            columns, found, changed = await self.in_thread(run, opened, deadline)
         return HeldRows(columns, found), changed
 
     async def close(self) -> None:
@@ -144,7 +164,7 @@ class FileDatabase(ABC):
             pool = self._pool
         return pool, pool.connect()
 
-    async def _blocking(self, work: Callable[[], _T], opened: "_Opened", deadline: float) -> _T:
+    async def in_thread(self, work: Callable[[], _T], opened: "_Opened", deadline: float) -> _T:
         """Run work in a thread until the deadline; a statement that takes longer is interrupted."""
         clock = asyncio.get_running_loop().time
         task = asyncio.create_task(self._workers.run(work, timeout_s=_LONGEST_S))
@@ -212,6 +232,6 @@ class _FileRows:
         self.columns: Sequence[str] = [each[0] for each in opened.cursor.description or ()]
 
     async def fetch(self, most: int) -> Sequence[Sequence[Any]]:
-        return await self._database._blocking(  # noqa: SLF001  its own rows
+        return await self._database.in_thread(
             lambda: self._opened.cursor.fetchmany(most), self._opened, self._deadline
         )

@@ -5,18 +5,18 @@ The driver is the extra `postgres`.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
-from sqlalchemy import Connection, CursorResult
+import psycopg
+from sqlalchemy import Connection
 from sqlalchemy import exc as failures
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from server.errors import ToolTimedOut
 from server.tools.sql.address import DatabaseAddress
 from server.tools.sql.database import (
-    FETCHED_AT_ONCE,
     DatabaseFailed,
     FailureKind,
     HeldRows,
@@ -24,6 +24,8 @@ from server.tools.sql.database import (
     failure,
 )
 from server.tools.sql.statement import Statement
+
+_T = TypeVar("_T")
 
 _log = logging.getLogger(__name__)
 
@@ -67,46 +69,40 @@ class PostgresqlDatabase:
 
     @asynccontextmanager
     async def rows(self, statement: Statement, *, deadline: float) -> AsyncIterator[Rows]:
-        connection = await self._guarded(self._engine.connect(), deadline)
+        connection = await self.in_time(self._engine.connect(), deadline)
         try:
-
-            def begin(sync: Connection) -> CursorResult[Any]:
-                self._limit_time(sync, deadline)
-                streaming = sync.execution_options(
-                    stream_results=True, max_row_buffer=FETCHED_AT_ONCE
-                )
-                return streaming.exec_driver_sql(statement.text, statement.values)
-
-            result = await self._guarded(connection.run_sync(begin), deadline)
-            yield _ServerRows(self, connection, result, deadline)
+            driver: Any = (await connection.get_raw_connection()).driver_connection
+            # A cursor on the server, so that rows are sent as they are taken.
+            async with driver.cursor(name="orbit") as cursor:
+                await self.in_time(_begin(driver, cursor, statement, deadline), deadline)
+                yield _ServerRows(self, cursor, deadline)
+        except psycopg.Error as error:
+            raise self._failed(error) from error
         finally:
             await asyncio.shield(_closed(connection))
 
     async def change(self, statement: Statement, *, deadline: float) -> tuple[Rows, int]:
         def run(sync: Connection) -> tuple[list[str], list[Sequence[Any]], int]:
             sync.exec_driver_sql("SET TRANSACTION READ WRITE")
-            self._limit_time(sync, deadline)
+            sync.exec_driver_sql(_time_limit(deadline))
             result = sync.exec_driver_sql(statement.text, statement.values)
             columns = list(result.keys()) if result.returns_rows else []
             found = [tuple(row) for row in result.fetchall()] if columns else []
-            return columns, list(found), result.rowcount
+            changed = result.rowcount
+            return columns, list(found), changed if changed >= 0 else len(found)
 
         async def in_one_transaction() -> tuple[list[str], list[Sequence[Any]], int]:
             async with self._engine.begin() as connection:
                 return await connection.run_sync(run)
 
-        columns, found, changed = await self._guarded(in_one_transaction(), deadline)
+        columns, found, changed = await self.in_time(in_one_transaction(), deadline)
         return HeldRows(columns, found), changed
 
     async def close(self) -> None:
         await self._engine.dispose()
 
-    @staticmethod
-    def _limit_time(sync: Connection, deadline: float) -> None:
-        left_ms = max(1, int((deadline - asyncio.get_running_loop().time()) * 1000))
-        sync.exec_driver_sql(f"SET LOCAL statement_timeout = {left_ms}")
-
-    async def _guarded(self, work: Any, deadline: float) -> Any:
+    async def in_time(self, work: Awaitable[_T], deadline: float) -> _T:
+        """What work of the driver comes to, before the deadline. Raises as `rows`."""
         try:
             async with asyncio.timeout_at(deadline):
                 return await work
@@ -114,28 +110,43 @@ class PostgresqlDatabase:
             raise ToolTimedOut("the database did not answer in time") from None
         except failures.TimeoutError as none_free:
             raise failure("busy") from none_free
-        except (failures.SQLAlchemyError, OSError) as error:
+        except (failures.SQLAlchemyError, psycopg.Error, OSError) as error:
             raise self._failed(error) from error
 
     def _failed(self, error: Exception) -> DatabaseFailed | ToolTimedOut:
-        original = getattr(error, "orig", None)
+        original = getattr(error, "orig", None) or error
         state = str(getattr(original, "sqlstate", None) or "")
-        is_down = not state and isinstance(error, failures.OperationalError | OSError)
+        is_down = not state and isinstance(original, psycopg.OperationalError | OSError)
         by_default: FailureKind = "down" if is_down else "other"
         kind = next((kind for begins, kind in _KINDS if state.startswith(begins)), by_default)
         if kind == "late":
             return ToolTimedOut("the database did not answer in time")
         if kind in ("other", "forbidden", "down"):
-            _log.warning("database %s: %s", self._address.shown, type(original or error).__name__)
+            _log.warning("database %s: %s", self._address.shown, type(original).__name__)
         primary = str(getattr(getattr(original, "diag", None), "message_primary", None) or "")
         said = primary if kind in ("changed", "constraint", "value") else ""
         return failure(kind, said)
 
 
+def _time_limit(deadline: float) -> str:
+    left_ms = max(1, int((deadline - asyncio.get_running_loop().time()) * 1000))
+    return f"SET LOCAL statement_timeout = {left_ms}"
+
+
+async def _begin(
+    driver: Any,
+    cursor: psycopg.AsyncServerCursor[Any],
+    statement: Statement,
+    deadline: float,
+) -> None:
+    await driver.execute(_time_limit(deadline))
+    await cursor.execute(statement.text.encode(), statement.values)
+
+
 async def _closed(connection: AsyncConnection) -> None:
     try:
         await connection.close()
-    except (failures.SQLAlchemyError, OSError):
+    except (failures.SQLAlchemyError, psycopg.Error, OSError):
         await connection.invalidate()
 
 
@@ -143,20 +154,14 @@ class _ServerRows:
     def __init__(
         self,
         database: PostgresqlDatabase,
-        connection: AsyncConnection,
-        result: CursorResult[Any],
+        cursor: psycopg.AsyncServerCursor[Any],
         deadline: float,
     ) -> None:
-        self._database, self._connection = database, connection
-        self._result, self._deadline = result, deadline
-        self.columns: Sequence[str] = list(result.keys()) if result.returns_rows else []
+        self._database, self._cursor, self._deadline = database, cursor, deadline
+        self.columns: Sequence[str] = [each.name for each in cursor.description or ()]
 
     async def fetch(self, most: int) -> Sequence[Sequence[Any]]:
-        def take(_: Connection) -> list[Sequence[Any]]:
-            return [tuple(row) for row in self._result.fetchmany(most)]
-
-        work = self._connection.run_sync(take)
-        found: Sequence[Sequence[Any]] = await self._database._guarded(  # noqa: SLF001
-            work, self._deadline
+        found: Sequence[Sequence[Any]] = await self._database.in_time(
+            self._cursor.fetchmany(most), self._deadline
         )
         return found
