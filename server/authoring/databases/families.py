@@ -107,7 +107,7 @@ class Families:
         columns = shown_columns(source)
         filters = filters_of(source)
         sql = select(
-            columns, source.text(), where(line for f in filters for line in f.sql),
+            columns, source, where(line for f in filters for line in f.sql),
             self._order(source), _LAST,
         )  # fmt: skip
         wording = frames("list_people") if self._thing.is_person else ()
@@ -135,7 +135,7 @@ class Families:
         source = Source(self._thing, self._kind)
         filters = filters_of(source)
         conditions = where(line for f in filters for line in f.sql)
-        sql = select([f"COUNT(*) AS {written(self._thing.stem, self._kind)}"], source.text(), conditions)
+        sql = select([f"COUNT(*) AS {written(self._thing.stem, self._kind)}"], source, conditions)
         examples = write(frames("count"), lambda turn: self._some(filters, turn, first=2))
         return DraftTemplate(
             f"count_{self._thing.stem}",
@@ -159,11 +159,11 @@ class Families:
             filters = [f for f in filters_of(source) if not f.is_period or True]
             lines = [f"AND {column} {compared} :value", *(x for f in filters for x in f.sql)]
             if family == "list":
-                sql = select(shown_columns(source), source.text(), where(lines),
+                sql = select(shown_columns(source), source, where(lines),
                              f"ORDER BY {column} DESC", _LAST)  # fmt: skip
             else:
                 alias = written(self._thing.stem, self._kind)
-                sql = select([f"COUNT(*) AS {alias}"], source.text(), where(lines))
+                sql = select([f"COUNT(*) AS {alias}"], source, where(lines))
 
             def say(turn: int, family: str = family) -> Saying:
                 measure = numbers[turn % len(numbers)]
@@ -194,7 +194,7 @@ class Families:
         source = Source(self._thing, self._kind)
         column = choice("field", [(m.value, m.expression(source)) for m in numbers])
         sql = select(
-            shown_columns(source), source.text(),
+            shown_columns(source), source,
             where([f"AND {column} BETWEEN :min_value AND :max_value"]), f"ORDER BY {column} DESC",
         )  # fmt: skip
 
@@ -246,7 +246,7 @@ class Families:
         alias = {"sum": "total", "average": "average"}[family]
         filters = filters_of(source)
         conditions = where(line for f in filters for line in f.sql)
-        sql = select([f"{function}({expression}) AS {alias}"], source.text(), conditions)
+        sql = select([f"{function}({expression}) AS {alias}"], source, conditions)
 
         def say(turn: int, *, test: bool = False) -> Saying | None:
             some = (self._testable(filters) if test else lambda t: self._some(filters, t, first=3))(turn)
@@ -307,7 +307,7 @@ class Families:
         order = choice_or(
             "by", groups, lambda g: g.is_time, f"{columns_alias(groups, source)}", f"{figure} DESC"
         )
-        sql = select([columns, *figures], source.text(), where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
+        sql = select([columns, *figures], source, where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
                      f"GROUP BY {by}", f"ORDER BY {order}", _LAST)  # fmt: skip
 
         def say(turn: int) -> Saying | None:
@@ -352,7 +352,7 @@ class Families:
         columns, by = _group_sql(groups, source)
         filters = _beside(filters_of(source))
         direction = choice("order", [("lowest", "ASC"), ("highest", "DESC")])
-        sql = select([columns, counted], source.text(), where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
+        sql = select([columns, counted], source, where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
                      f"GROUP BY {by}", f"ORDER BY {figure} {direction}", "LIMIT 1")  # fmt: skip
 
         def say(turn: int) -> Saying | None:
@@ -390,7 +390,7 @@ class Families:
             order = f"ORDER BY {source.column((), date.name)} {direction}{keys}"
             last = "LIMIT 1" if one else "LIMIT :limit"
             present = where([f"AND {source.column((), date.name)} IS NOT NULL"])
-            sql = select(shown_columns(source), source.text(), present, order, last)
+            sql = select(shown_columns(source), source, present, order, last)
             family = f"{name}_one" if one else name
 
             def say(turn: int) -> Saying:
@@ -422,7 +422,7 @@ class Families:
             keys = "".join(f", {key}" for key in source.key_of(()))
             filters = filters_of(source)
             lines = [f"AND {column} IS NOT NULL", *(x for f in filters for x in f.sql)]
-            sql = select(shown_columns(source), source.text(), where(lines),
+            sql = select(shown_columns(source), source, where(lines),
                          f"ORDER BY {order}{keys}", "LIMIT 1" if one else "LIMIT :limit")  # fmt: skip
             kind = "one" if one else "top"
 
@@ -458,7 +458,7 @@ class Families:
             source = Source(thing, self._kind)
             name = identifier(f"{thing.noun} name")
             sql = select(
-                shown_columns(source, everything=True), source.text(),
+                shown_columns(source, everything=True), source,
                 where([_like(source, (), name)]), self._order(source),
             )  # fmt: skip
             known = names or phrases().person_names
@@ -491,7 +491,7 @@ class Families:
         source = Source(thing, self._kind)
         name = identifier(f"{thing.noun} id")
         is_number = key.column.column.kind == "integer"
-        sql = select(shown_columns(source, everything=True), source.text(),
+        sql = select(shown_columns(source, everything=True), source,
                      where([f"AND {source.column((), key.name)} = :{name}"]))  # fmt: skip
         keys = [v for v in key.column.samples if is_sayable(str(v))] or [12, 25, 7]
 
@@ -521,7 +521,7 @@ class Families:
                 continue
             link = next((each for each in thing.links if prop.name in each.columns), None)
             source = Source(thing, self._kind)
-            sql = select(shown_columns(source), source.text(),
+            sql = select(shown_columns(source), source,
                          where([f"AND {source.column((), prop.name)} IS NULL"]), self._order(source))  # fmt: skip
             label = link.noun if link is not None else prop.label
             done = _done(prop.label) if link is None else ""
@@ -592,17 +592,17 @@ class Families:
                     asked = [*frames("of"), *(frames("of_doing") if done else ())]
                     if any(f.is_period for f in filters):
                         asked[3:3] = frames("of_dated")
-                    sql = select(shown_columns(source), source.text(), lines, self._order(source), _LAST)
+                    sql = select(shown_columns(source), source, lines, self._order(source), _LAST)
                     text, about = stem, f"The {thing.nouns} of one {link.noun}, by name"
                     extra.append(_LIMIT)
                 elif family == "count_of":
                     asked = [*frames("count_of"), *(frames("count_of_doing") if done else ())]
-                    sql = select([f"COUNT(*) AS {written(thing.stem, self._kind)}"], source.text(), lines)
+                    sql = select([f"COUNT(*) AS {written(thing.stem, self._kind)}"], source, lines)
                     text, about = f"count_{stem}", f"How many {thing.nouns} one {link.noun} has"
                 else:
                     asked = list(frames("sum_of"))
                     expression = choice("measure", [(m.value, m.expression(source)) for m in amounts])
-                    sql = select([f"SUM({expression}) AS total"], source.text(), lines)
+                    sql = select([f"SUM({expression}) AS total"], source, lines)
                     text, about = f"total_of_{stem}", f"Total of {_either(m.label for m in amounts)} of one {link.noun}"
                     extra = [*_of_measures(amounts), *extra]
                 yield DraftTemplate(
@@ -627,7 +627,7 @@ class Families:
             source = Source(thing, self._kind)
             name = identifier(f"{other.noun} id")
             column = source.column((), link.columns[0])
-            sql = select(shown_columns(source), source.text(), where([f"AND {column} = :{name}"]), self._order(source))
+            sql = select(shown_columns(source), source, where([f"AND {column} = :{name}"]), self._order(source))
             keys = [v for v in key.column.samples if is_sayable(str(v))] or [12, 25, 7]
             spoken = [thing.nouns, *(plural(each) for each in others), "items"]
             is_number = key.column.column.kind == "integer"
@@ -669,12 +669,12 @@ class Families:
             mine = ", ".join(inner.column((), column) for column in wanted.columns)
             keys = ", ".join(source.column((), column) for column in wanted.referred)
             keys = f"({keys})" if len(wanted.columns) > 1 else keys
-            joined = "\n".join(f"    {line}" for line in select([mine], inner.text(), where([condition])).split("\n"))
+            joined = "\n".join(f"    {line}" for line in select([mine], inner, where([condition])).split("\n"))
             lines = where([f"AND {keys} IN (\n{joined}\n  )"])
             if family == "of":
-                sql = select(shown_columns(source), source.text(), lines, Families(target, self._things, self._kind)._order(source))
+                sql = select(shown_columns(source), source, lines, Families(target, self._things, self._kind)._order(source))
             else:
-                sql = select([f"COUNT(*) AS {written(target.stem, self._kind)}"], source.text(), lines)
+                sql = select([f"COUNT(*) AS {written(target.stem, self._kind)}"], source, lines)
 
             def say(turn: int) -> Saying:
                 value = known[turn % len(known)]
@@ -709,7 +709,7 @@ class Families:
                 if child.joins_two:
                     nouns = next((plural(o.noun) for o in child.links if o is not link), nouns)
                 exists = f"NOT EXISTS (SELECT 1 {_one_line(inner.text())} WHERE {on})"
-                sql = select(shown_columns(source), source.text(), where([f"AND {exists}"]), self._order(source))
+                sql = select(shown_columns(source), source, where([f"AND {exists}"]), self._order(source))
                 words = {**self._nouns, "others": nouns, "an_other": with_article(_one(nouns, child))}
                 others = identifier(nouns)
                 yield DraftTemplate(
@@ -721,7 +721,7 @@ class Families:
                 counted = f"(SELECT COUNT(*) {_one_line(inner.text())} WHERE {on})"
                 compared = choice("comparison", [(c, c) for c in _COMPARISONS])
                 alias = written(others, self._kind)
-                sql = select([*shown_columns(source), f"{counted} AS {alias}"], source.text(),
+                sql = select([*shown_columns(source), f"{counted} AS {alias}"], source,
                              where([f"AND {counted} {compared} :number"]), f"ORDER BY {alias} DESC")  # fmt: skip
 
                 def say(turn: int, words: Mapping[str, str] = words) -> Saying:

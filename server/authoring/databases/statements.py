@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlglot.tokens import Tokenizer
 
 from server.authoring.databases.survey import quoted
-from server.authoring.databases.things import Link, Path, Property, Thing
+from server.authoring.databases.things import Path, Property, Thing
 from server.authoring.naming import identifier
 from server.authoring.phrases import plural
 from server.tools.sql.address import DatabaseKind
@@ -132,7 +132,7 @@ def shown_columns(source: Source, *, everything: bool = False) -> list[str]:
     ]
 
 
-def select(columns: Sequence[str], *rest: str) -> str:
+def select(columns: Sequence[str], source: Source, *rest: str) -> str:
     """SELECT with its columns on lines that are not too long."""
     lines: list[str] = []
     line = "SELECT "
@@ -143,7 +143,8 @@ def select(columns: Sequence[str], *rest: str) -> str:
             line = "  "
         line += f"{part} "
     lines.append(line.rstrip())
-    return "\n".join([*lines, *(part for part in rest if part)])
+    # Last, since the other parts say what is joined.
+    return "\n".join([*lines, source.text(), *(part for part in rest if part)])
 
 
 def where(conditions: Iterable[str]) -> str:
@@ -180,7 +181,3 @@ def literal(value: Any) -> str:
     if isinstance(value, int | float):
         return str(value)
     return "'" + str(value).replace("'", "''") + "'"
-
-
-def is_link_to(link: Link, thing: Thing) -> bool:
-    return link.thing is thing
