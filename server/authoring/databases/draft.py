@@ -118,6 +118,7 @@ def _template(template: DraftTemplate) -> dict[str, Any]:
         "id": template.id,
         "description": template.description,
         "nl_examples": [example.ask for example in template.examples],
+        "counter_examples": list(template.counters),
         "parameters": [_written(parameter) for parameter in template.parameters],
         "sql": template.sql + "\n",
         "result_format": template.shape,

@@ -1,15 +1,19 @@
 """The templates of each thing: lists, counts, amounts, rankings, details, and what belongs to it."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from server.authoring.databases.filters import (
+    COMPARISONS,
     Filter,
     Parameter,
     date_of,
     filters_of,
-    period_filters,
+    number_choice,
+    number_filters,
+    round_between,
     spoken_filter,
 )
 from server.authoring.databases.groups import (
@@ -20,7 +24,7 @@ from server.authoring.databases.groups import (
     measures_of,
     superlatives,
 )
-from server.authoring.databases.sentences import Saying, frames, test_frames, write
+from server.authoring.databases.sentences import Saying, fill, frames, test_frames, write
 from server.authoring.databases.statements import (
     Source,
     choice,
@@ -33,16 +37,17 @@ from server.authoring.databases.statements import (
 from server.authoring.databases.things import Link, Path, Property, Thing, is_sayable, paths_from
 from server.authoring.databases.words import words_of_columns
 from server.authoring.naming import identifier
-from server.authoring.phrases import participle, phrases, plural, possessive, with_article
+from server.authoring.phrases import phrases, plural, possessive, with_article
 from server.authoring.sentences import ExampleQuestion
 from server.tools.sql.address import DatabaseKind
 
+_SHORT: Final = 12
+"""Most rows of what is but a short list."""
 _LIMIT: Final[Parameter] = {
     "name": "limit", "type": "integer", "description": "how many at most", "required": False,
     "ge": 1,
 }  # fmt: skip
 _LAST: Final = "{% if limit %}LIMIT :limit{% endif %}"
-_COMPARISONS: Final = (">", ">=", "<", "<=", "=")
 _ORDERS: Final = ("highest", "lowest")
 
 
@@ -57,6 +62,8 @@ class DraftTemplate:
     questions: tuple[ExampleQuestion, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     shape: str = "table"
+    counters: tuple[str, ...] = ()
+    """What looks like it and is not."""
 
 
 class Families:
@@ -64,8 +71,10 @@ class Families:
 
     def __init__(self, thing: Thing, things: Sequence[Thing], kind: DatabaseKind) -> None:
         self._thing, self._things, self._kind = thing, things, kind
-        self._nouns = {"thing": thing.noun, "things": thing.nouns}
-        self._measures = measures_of(thing)
+        self._nouns = {"thing": thing.one, "things": thing.nouns}
+        earns = _earner(things) is thing
+        self._measures = [m if earns else m.of_another() for m in measures_of(thing)]
+        self._numbers = [m for m in (*self._measures, *levels_of(thing)) if m.prop is not None]
         self._groups = groups_of(thing)
 
     def templates(self) -> Iterator[DraftTemplate]:
@@ -76,12 +85,13 @@ class Families:
         if not thing.joins_two:
             yield self._list()
             yield self._count()
-            yield from self._by_number()
+            yield from self._between()
             yield from self._details()
             yield from self._newest()
             yield from self._ranked()
             yield from self._missing()
-        if self._groups and thing.table.rows > 1:
+            yield from self._sold_out()
+        if self._groups and not self._is_list:
             yield self._count_by()
             yield self._most_by()
         if amounts:
@@ -91,21 +101,26 @@ class Families:
                 yield self._best_by(amounts)
         if self._measures or levels_of(thing):
             averaged = [*self._measures, *(m for m in levels_of(thing) if "year" not in m.label)]
-            if averaged:
+            if averaged and not thing.joins_two:
                 yield self._total("average", averaged)
-                if self._groups:
+                if self._groups and not self._is_list:
                     yield self._total_by("average", averaged)
         yield from self._belonging(amounts)
         yield from self._in_one()
         yield from self._across()
         yield from self._with_children()
 
+    @property
+    def _is_list(self) -> bool:
+        """Whether it is but a short list, of which nobody asks how it falls into groups."""
+        return not self._thing.links and self._thing.table.rows <= _SHORT
+
     # Lists and counts
 
     def _list(self) -> DraftTemplate:
         source = Source(self._thing, self._kind)
         columns = shown_columns(source)
-        filters = filters_of(source)
+        filters = self._filters(source)
         sql = select(
             columns, source, where(line for f in filters for line in f.sql),
             self._order(source), _LAST,
@@ -128,12 +143,13 @@ class Families:
             sql,
             examples,
             questions,
-            (*(f.parameter for f in _shown(filters, examples)), _LIMIT),
+            (*(f.parameter for f in filters), _LIMIT),
+            counters=self._counters("not_list"),
         )
 
     def _count(self) -> DraftTemplate:
         source = Source(self._thing, self._kind)
-        filters = filters_of(source)
+        filters = self._filters(source)
         conditions = where(line for f in filters for line in f.sql)
         sql = select([f"COUNT(*) AS {written(self._thing.stem, self._kind)}"], source, conditions)
         examples = write(frames("count"), lambda turn: self._some(filters, turn, first=2))
@@ -143,54 +159,15 @@ class Families:
             sql,
             examples,
             write(test_frames("count"), self._testable(filters), most=2),
-            tuple(f.parameter for f in _shown(filters, examples)),
+            tuple(f.parameter for f in filters),
             "single",
         )
 
-    def _by_number(self) -> Iterator[DraftTemplate]:
-        """Rows whose amount is above, below or between numbers."""
-        numbers = [m for m in (*self._measures, *levels_of(self._thing)) if m.prop is not None]
+    def _between(self) -> Iterator[DraftTemplate]:
+        """Rows whose amount is between two numbers."""
+        numbers = self._numbers
         if not numbers:
             return
-        for family, template_id in (("list", ""), ("count", "count_")):
-            source = Source(self._thing, self._kind)
-            column = choice("field", [(m.value, m.expression(source)) for m in numbers])
-            compared = choice("comparison", [(c, c) for c in _COMPARISONS])
-            filters = [f for f in filters_of(source) if not f.is_period or True]
-            lines = [f"AND {column} {compared} :value", *(x for f in filters for x in f.sql)]
-            if family == "list":
-                sql = select(shown_columns(source), source, where(lines),
-                             f"ORDER BY {column} DESC", _LAST)  # fmt: skip
-            else:
-                alias = written(self._thing.stem, self._kind)
-                sql = select([f"COUNT(*) AS {alias}"], source, where(lines))
-
-            def say(turn: int, family: str = family) -> Saying:
-                measure = numbers[turn % len(numbers)]
-                value = _round_between(measure, turn)
-                sign, ranges, bare = _range(measure, value, turn, alone=len(numbers) == 1 or turn % 5 == 0 and measure is numbers[0])
-                words = {**self._nouns, "range": ranges, "bare_range": bare}
-                return words, {"field": measure.value, "comparison": sign, "value": value}
-
-            asked = frames("numeric") if family == "list" else ("how many {things} have {bare_range}?", "how many {things} are there {range}?", "number of {things} {range}", "count {things} {range}")
-            parameters: list[Parameter] = []
-            if len(numbers) > 1:
-                parameters.append(_enumeration("field", "which number", numbers, default=numbers[0].value))
-            parameters.append(
-                {
-                    "name": "comparison", "type": "string", "enum": list(_COMPARISONS),
-                    "description": "how it compares", "required": True,
-                }  # fmt: skip
-            )
-            parameters.append({"name": "value", "type": "number", "description": "the number", "required": True})
-            examples = write(asked, say)
-            yield DraftTemplate(
-                f"{template_id}{self._thing.stem}_by_number",
-                f"{'Count' if template_id else 'Find'} {self._thing.nouns} with a number above or below another",
-                sql, examples, (),
-                (*parameters, *(f.parameter for f in filters), *([_LIMIT] if family == "list" else [])),
-                "table" if family == "list" else "single",
-            )  # fmt: skip
         source = Source(self._thing, self._kind)
         column = choice("field", [(m.value, m.expression(source)) for m in numbers])
         sql = select(
@@ -200,7 +177,7 @@ class Families:
 
         def between(turn: int) -> Saying:
             measure = numbers[turn % len(numbers)]
-            low, high = sorted((_round_between(measure, turn), _round_between(measure, turn + 1)))
+            low, high = sorted((round_between(measure, turn), round_between(measure, turn + 1)))
             if low == high:
                 high = low + 1
             label = "" if len(numbers) == 1 and turn % 2 else f"{with_article(measure.label)} "
@@ -213,7 +190,7 @@ class Families:
             for name, about in (("min_value", "the lowest"), ("max_value", "the highest"))
         ]
         if len(numbers) > 1:
-            bounds.insert(0, _enumeration("field", "which number", numbers, default=numbers[0].value))
+            bounds.insert(0, number_choice("field", "which number", numbers))
         yield DraftTemplate(
             f"{self._thing.stem}_between",
             f"Find {self._thing.nouns} with a number between two others",
@@ -255,9 +232,16 @@ class Families:
             words, arguments = some
             measure = measures[turn % len(measures)]
             spoken = (measure.label, *_said_too(measure, turn))[0 if turn % 3 else -1]
-            return {**words, "measure": spoken}, {**arguments, **_chosen("measure", measure, measures)}
+            verbs, done = _verbs(measure)
+            words = {**words, "measure": spoken}
+            if verbs:
+                words |= {"verb": verbs[turn % len(verbs)], "done": done[turn % len(done)]}
+            return words, {**arguments, **_chosen("measure", measure, measures)}
 
-        examples = write(frames(family), say)
+        asked = list(frames(family))
+        if family == "sum":
+            asked[2:2] = frames("sum_spent")
+        examples = write(asked, say)
         return DraftTemplate(
             f"{'total' if family == 'sum' else family}_of_{self._thing.stem}",
             f"{'Total' if family == 'sum' else 'Average'} of {_either(m.label for m in measures)} "
@@ -265,7 +249,7 @@ class Families:
             sql,
             examples,
             write(test_frames(family), lambda turn: say(turn, test=True), most=2),
-            (*_of_measures(measures), *(f.parameter for f in _shown(filters, examples))),
+            (*_of_measures(measures), *(f.parameter for f in filters)),
             "single",
         )
 
@@ -380,37 +364,45 @@ class Families:
 
     def _newest(self) -> Iterator[DraftTemplate]:
         thing = self._thing
-        date = thing.main_date
+        date = thing.newest_date
         if date is None:
             return
-        for name, one in (("newest", False), ("newest", True), ("oldest", False), ("oldest", True)):
+        order: Parameter = {
+            "name": "order", "type": "string", "enum": ["newest", "oldest"], "default": "newest",
+            "description": "newest or oldest first",
+            "synonyms": {"newest": ["latest", "most recent", "last", "recent"],
+                         "oldest": ["earliest", "first"]},
+        }  # fmt: skip
+        for one in (False, True):
             source = Source(thing, self._kind)
-            direction = "DESC" if name == "newest" else "ASC"
-            keys = "".join(f", {key} {direction}" for key in source.key_of(()))
-            order = f"ORDER BY {source.column((), date.name)} {direction}{keys}"
-            last = "LIMIT 1" if one else "LIMIT :limit"
-            present = where([f"AND {source.column((), date.name)} IS NOT NULL"])
-            sql = select(shown_columns(source), source, present, order, last)
-            family = f"{name}_one" if one else name
+            column = source.column((), date.name)
+            way = choice("order", [("oldest", "ASC"), ("newest", "DESC")])
+            keys = "".join(f", {key} {way}" for key in source.key_of(()))
+            filters = _beside(filters_of(source))
+            lines = [f"AND {column} IS NOT NULL", *(x for f in filters for x in f.sql)]
+            sql = select(shown_columns(source), source, where(lines), f"ORDER BY {column} {way}{keys}",
+                         "LIMIT 1" if one else "LIMIT :limit")  # fmt: skip
+            families = [f"{name}{'_one' if one else ''}" for name in ("newest", "oldest")]
 
             def say(turn: int) -> Saying:
                 return {**self._nouns, "number": str(3 + 2 * (turn % 5))}, {}
 
-            asked = write(frames(family), say, most=10)
-            noun = thing.noun if one else thing.nouns
+            examples = write(frames(families[0]), say, most=7) + write(frames(families[1]), say, most=4)
+            noun = thing.one if one else thing.nouns
             yield DraftTemplate(
-                f"{name}_{identifier(noun)}",
-                f"The {name} {noun} by {date.label}",
+                f"newest_{_slug(noun)}",
+                f"The newest or oldest {noun} by {date.label}",
                 sql,
-                asked,
-                write(test_frames(family), say, most=1),
-                () if one else ({**_LIMIT, "default": 10},),
+                examples,
+                write(test_frames(families[0]), say, most=1),
+                (order, *(f.parameter for f in filters), *(() if one else ({**_LIMIT, "default": 10},))),
+                counters=self._counters("not_newest"),
             )
 
     def _ranked(self) -> Iterator[DraftTemplate]:
         """The rows with the greatest or the smallest of a number."""
         thing = self._thing
-        numbers = [m for m in (*self._measures, *levels_of(thing)) if m.prop is not None]
+        numbers = self._numbers
         births = [p for p in thing.of_role("date") if "birth" in p.label.split(" ")]
         if (not numbers and not births) or thing.table.rows < 2:
             return
@@ -438,8 +430,8 @@ class Families:
             if shorts:
                 examples += write(frames(f"{kind}_word"), short, most=6)
             yield DraftTemplate(
-                f"{'top' if not one else 'the'}_{identifier(thing.noun if one else thing.nouns)}",
-                f"The {thing.noun if one else thing.nouns} with the highest or lowest number",
+                f"{'top' if not one else 'the'}_{_slug(thing.one if one else thing.nouns)}",
+                f"The {thing.one if one else thing.nouns} with the highest or lowest number",
                 sql, examples, write(test_frames(kind), plain, most=1),
                 ({"name": "ranking", "type": "string", "required": True, "enum": list(options),
                   "synonyms": {v: list(w) for v, w in options.items() if w}, "description": "the highest or lowest of what"},
@@ -464,6 +456,7 @@ class Families:
             known = names or phrases().person_names
             money = any(superlatives(m)[0][:1] == ("most expensive",) for m in self._measures)
             asked = list(frames("details"))
+            title = words_of_columns().titles.get(thing.noun, "")
             if thing.is_person:
                 asked[2:2] = frames("details_person")
             if money and not thing.is_person:
@@ -471,14 +464,16 @@ class Families:
 
             def say(turn: int) -> Saying:
                 value = known[turn % len(known)]
-                words = {**self._nouns, "name": value, "name's": possessive(value), "field": fields[turn % len(fields)]}
+                titled = f"{title} {value}" if title and turn % 3 == 2 else value
+                words = {**self._nouns, "name": titled, "name's": possessive(titled), "field": fields[turn % len(fields)]}
                 return words, {name: value}
 
             yield DraftTemplate(
-                f"{identifier(thing.noun)}_details", f"Everything about one {thing.noun}, by its name", sql,
+                f"{_slug(thing.noun)}_details", f"Everything about one {thing.noun}, by its name", sql,
                 write(asked, say), write(test_frames("details"), lambda t: say(t + 12), most=2),
                 ({"name": name, "type": "string", "required": True, "description": f"name of the {thing.noun}",
                   "example": known[0]},),
+                counters=tuple(fill(f, {**self._nouns, "name": known[0]}) for f in frames("not_details")),
             )  # fmt: skip
         if len(thing.key) == 1 and not (thing.is_small and thing.table.rows < 30 and not thing.links):
             yield from self._by_key(fields)
@@ -500,7 +495,7 @@ class Families:
             return {**self._nouns, "key": str(value), "field": fields[turn % len(fields)]}, {name: value}
 
         yield DraftTemplate(
-            f"{identifier(thing.noun)}_by_{identifier(key.label)}",
+            f"{_slug(thing.noun)}_by_{_slug(key.label)}",
             f"One {thing.noun} by its number",
             sql,
             write(frames("by_key"), say, most=10),
@@ -510,6 +505,9 @@ class Families:
                     "name": name, "type": "integer" if is_number else "string", "required": True,
                     "description": f"number of the {thing.noun}", "example": say(0)[1][name],
                 },  # fmt: skip
+            ),
+            counters=tuple(
+                fill(f, {**self._nouns, **say(0)[0]}) for f in frames("not_key")
             ),
         )
 
@@ -524,19 +522,39 @@ class Families:
             sql = select(shown_columns(source), source,
                          where([f"AND {source.column((), prop.name)} IS NULL"]), self._order(source))  # fmt: skip
             label = link.noun if link is not None else prop.label
-            done = _done(prop.label) if link is None else ""
+            done = words_of_columns().done_on(prop.label) if link is None else ""
             family = "missing_done" if done else "missing"
 
             def say(turn: int, label: str = label, done: str = done) -> Saying:  # noqa: ARG001
                 return {**self._nouns, "field": label, "a_field": with_article(label), "done": done}, {}
 
             yield DraftTemplate(
-                f"{thing.stem}_without_{identifier(label)}",
+                f"{thing.stem}_without_{_slug(label)}",
                 f"The {thing.nouns} that {f'have not been {done}' if done else f'have no {label}'}",
                 sql,
                 write(frames(family), say),
                 write(test_frames(family), say, most=1),
             )
+
+    def _sold_out(self) -> Iterator[DraftTemplate]:
+        """What there is none left of."""
+        thing = self._thing
+        stock = next((p for p in thing.of_role("measure") if p.spoken & {"stock", "inventory"}), None)
+        if stock is None:
+            return
+        source = Source(thing, self._kind)
+        lines = where([f"AND {source.column((), stock.name)} <= 0"])
+
+        def say(turn: int) -> Saying:  # noqa: ARG001
+            return self._nouns, {}
+
+        yield DraftTemplate(
+            f"{thing.stem}_out_of_stock",
+            f"The {thing.nouns} that are out of stock",
+            select(shown_columns(source), source, lines, self._order(source)),
+            write(frames("without_stock"), say),
+            write(test_frames("without_stock"), say, most=1),
+        )
 
     # What belongs to what
 
@@ -548,7 +566,7 @@ class Families:
         for path in paths_from(thing, 2):
             link = path[-1]
             far = len(path) > 1
-            if not link.thing.names or (link.thing.is_small and len(link.thing.names) == 1):
+            if len(link.thing.names) != 2:  # a name in one column is a filter
                 continue
             if far and not (thing.names or thing.main_date):
                 continue
@@ -573,16 +591,20 @@ class Families:
                 value = known[turn % len(known)]
                 times = words_of_columns().times
                 spoken = value if turn % 4 != 3 else f"{noun} {value}"
+                title = words_of_columns().titles.get(noun, "")
+                if title and turn % 3 == 2:
+                    value = spoken = f"{title} {value}"
                 words = {
                     **self._nouns, "name": value, "name's": possessive(value), "done": done,
                     "of": leads[turn % len(leads)].format(value=spoken), "when": times[turn % len(times)],
                 }  # fmt: skip
                 if amounts:
                     words["measure"] = amounts[turn % len(amounts)].label
-                return words, {name: value}
+                return words, {name: known[turn % len(known)]}
 
-            stem = f"{thing.stem}_of_{identifier(link.noun)}"
-            for family in ("of", "count_of", *(("sum_of",) if amounts and not far else ())):
+            stem = f"{thing.stem}_of_{_slug(link.noun)}"
+            near = ("count_of", *(("sum_of",) if amounts else ()))
+            for family in ("of", *(near if not far and link.thing is not thing else ())):
                 source = Source(thing, self._kind)
                 condition = _like(source, path, name)
                 filters = _beside(filters_of(source))
@@ -638,7 +660,7 @@ class Families:
                 return words, {name: value}
 
             yield DraftTemplate(
-                f"{thing.stem}_of_{identifier(other.noun)}",
+                f"{thing.stem}_of_{_slug(other.noun)}",
                 f"The {thing.nouns} of one {other.noun}, by its number",
                 sql, write(frames("in_one"), say, most=10),
                 write(test_frames("in_one"), lambda t, say=say: say(t + 20), most=1),  # type: ignore[misc]
@@ -686,7 +708,7 @@ class Families:
 
             prefix = "count_" if family == "count_of" else ""
             yield DraftTemplate(
-                f"{prefix}{target.stem}_with_{identifier(given.noun)}",
+                f"{prefix}{target.stem}_with_{_slug(given.noun)}",
                 f"{'How many' if prefix else 'The'} {target.nouns} of one {given.noun}, by name",
                 sql, write(frames(family), say), write(test_frames(family), lambda t: say(t + 12), most=1),
                 ({"name": name, "type": "string", "required": True, "description": f"name of the {given.noun}",
@@ -697,7 +719,7 @@ class Families:
     def _with_children(self) -> Iterator[DraftTemplate]:
         """What has none, or more than some number, of what refers to it."""
         thing = self._thing
-        if not thing.names or thing.table.rows < 2:
+        if not thing.names or self._is_list:
             return
         for child in self._things:
             for link in child.links:
@@ -711,7 +733,7 @@ class Families:
                 exists = f"NOT EXISTS (SELECT 1 {_one_line(inner.text())} WHERE {on})"
                 sql = select(shown_columns(source), source, where([f"AND {exists}"]), self._order(source))
                 words = {**self._nouns, "others": nouns, "an_other": with_article(_one(nouns, child))}
-                others = identifier(nouns)
+                others = _slug(nouns)
                 yield DraftTemplate(
                     f"{thing.stem}_without_{others}", f"The {thing.nouns} that have no {nouns}", sql,
                     write(frames("without"), lambda turn, words=words: (words, {})),  # type: ignore[misc]
@@ -719,7 +741,7 @@ class Families:
                 )  # fmt: skip
                 source, inner = Source(thing, self._kind), Source(child, self._kind)
                 counted = f"(SELECT COUNT(*) {_one_line(inner.text())} WHERE {on})"
-                compared = choice("comparison", [(c, c) for c in _COMPARISONS])
+                compared = choice("comparison", [(c, c) for c in COMPARISONS])
                 alias = written(others, self._kind)
                 sql = select([*shown_columns(source), f"{counted} AS {alias}"], source,
                              where([f"AND {counted} {compared} :number"]), f"ORDER BY {alias} DESC")  # fmt: skip
@@ -732,12 +754,26 @@ class Families:
                     f"{thing.stem}_by_number_of_{others}",
                     f"The {thing.nouns} with more or fewer {nouns} than a number", sql,
                     write(frames("more_than"), say, most=8), (),
-                    ({"name": "comparison", "type": "string", "enum": list(_COMPARISONS), "required": True,
+                    ({"name": "comparison", "type": "string", "enum": list(COMPARISONS), "required": True,
                       "description": "how it compares"},
                      {"name": "number", "type": "integer", "required": True, "description": f"how many {nouns}"}),
                 )  # fmt: skip
 
     # Parts
+
+    def _filters(self, source: Source) -> list[Filter]:
+        """What a list can be narrowed by, numbers among them."""
+        found = filters_of(source)
+        at = next((n for n, f in enumerate(found) if f.is_period), len(found))
+        names = {f.parameter["name"] for f in found}
+        return [
+            *found[:at],
+            *(f for f in number_filters(source, self._numbers) if f.parameter["name"] not in names),
+            *found[at:],
+        ]
+
+    def _counters(self, name: str) -> tuple[str, ...]:
+        return tuple(fill(frame, self._nouns) for frame in frames(name))
 
     def _order(self, source: Source) -> str:
         thing = self._thing
@@ -823,11 +859,11 @@ def _beside(filters: Sequence[Filter], most: int = 6) -> list[Filter]:
     return [f for f in filters if not f.is_period][:most] + [f for f in filters if f.is_period]
 
 
-def _shown(filters: Sequence[Filter], examples: Sequence[ExampleQuestion]) -> list[Filter]:  # noqa: ARG001
-    return list(filters)
-
-
 def _like(source: Source, path: Path, name: str) -> str:
+    """A name in one column is looked up as the database has it; of two columns, a part will do."""
+    thing = path[-1].thing if path else source.thing
+    if len(thing.names) == 1:
+        return f"AND {source.name_of(path)} = :{name}"
     return f"AND LOWER({source.name_of(path)}) LIKE LOWER(:{name})"
 
 
@@ -838,7 +874,8 @@ def _enumeration(
     taken = {each.value.lower() for each in options}
     for each in options:
         label = each.noun if isinstance(each, Group) else each.label
-        kept = [w for w in dict.fromkeys((label, *each.words)) if w.lower() not in taken]
+        own = each.words if isinstance(each, Group) and each.is_time else (label, *each.words)
+        kept = [w for w in dict.fromkeys(own) if w.lower() not in taken]
         taken |= {word.lower() for word in kept}
         if kept:
             synonyms[each.value] = kept
@@ -862,9 +899,30 @@ def _chosen(name: str, measure: Measure, measures: Sequence[Measure]) -> dict[st
     return {name: measure.value} if len(measures) > 1 else {}
 
 
+def _earner(things: Sequence[Thing]) -> Thing | None:
+    """The thing whose amounts are the revenue."""
+    sums = {"revenue"}
+    earning = [
+        thing
+        for thing in things
+        if any(m.adds_up and {*_sums(m)} & sums or m.value == "revenue" for m in measures_of(thing))
+    ]
+    first = words_of_columns().money_first
+    ranked = [t for noun in first for t in earning if t.noun.split(" ")[-1] == noun and not t.joins_two]
+    return ranked[0] if ranked else earning[0] if earning else None
+
+
+def _verbs(measure: Measure) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    spoken = {*measure.label.split(" ")}
+    found = next((m for m in words_of_columns().measures if m.words & spoken), None)
+    return (found.verbs, found.done) if found is not None and measure.adds_up and found.done else ((), ())
+
+
 def _sums(measure: Measure) -> tuple[str, ...]:
     spoken = {*measure.label.split(" ")}
-    return next((m.sum for m in words_of_columns().measures if m.words & spoken), ()) if measure.adds_up else ()
+    if not measure.adds_up or not measure.earns:
+        return ()
+    return next((m.sum for m in words_of_columns().measures if m.words & spoken), ())
 
 
 def _said_too(measure: Measure, turn: int) -> tuple[str, ...]:
@@ -909,51 +967,13 @@ def _rankings(
     return options, shorts, longs, ordering
 
 
-def _round_between(measure: Measure, turn: int) -> float:
-    """A round number that some rows are above, and some below."""
-    low, high = (measure.samples or (None, None))[:2]
-    if not isinstance(low, int | float) or not isinstance(high, int | float) or high <= low:
-        low, high = 0, 200
-    share = (0.5, 0.3, 0.7, 0.4, 0.6)[turn % 5]
-    value = low + (high - low) * share
-    if high - low >= 5 or measure.whole:
-        digits = max(1, len(str(int(abs(high - low)))) - 1)
-        step = 10 ** (digits - 1)
-        return int(round(value / step) * step)
-    return round(value, 1)
-
-
-def _range(measure: Measure, value: float, turn: int, *, alone: bool) -> tuple[str, str, str]:
-    """A comparison, how it is said after things, and how it is said of what they have."""
-    said = (
-        (">", "over {v}", "more than {v}"), ("<", "under {v}", "less than {v}"),
-        (">", "above {v}", "more than {v}"), (">=", "of at least {v}", "at least {v}"),
-        ("<", "below {v}", "fewer than {v}"), ("<=", "of at most {v}", "at most {v}"),
-        (">", "greater than {v}", "more than {v}"),
-    )  # fmt: skip
-    sign, after, bare = said[turn % len(said)]
-    label = measure.label
-    is_many = plural(label) == label or label.split(" ")[0] in ("units", "number")
-    number = f"{value:g}" if isinstance(value, float) else str(value)
-    if alone:
-        return sign, after.format(v=number).removeprefix("of "), f"{bare.format(v=number)} {label}" if is_many else f"{with_article(label)} {after.format(v=number)}"
-    if is_many:
-        return sign, f"with {bare.format(v=number)} {label}", f"{bare.format(v=number)} {label}"
-    return sign, f"with {with_article(label)} {after.format(v=number)}", f"{with_article(label)} {after.format(v=number)}"
-
-
-def _done(label: str) -> str:
-    """What is done on a day, by what that is called: delivered, of delivered on."""
-    for word in label.split(" "):
-        if word.endswith("ed") or word in phrases().grammar.irregular_participles.values():
-            return word
-        if word in ("return", "payment", "delivery", "shipping"):
-            return participle({"payment": "pay", "delivery": "deliver", "shipping": "ship"}.get(word, word))
-    return ""
-
-
 def _one(nouns: str, child: Thing) -> str:
     return child.noun if nouns == child.nouns else next((link.noun for link in child.links if plural(link.noun) == nouns), child.noun)
+
+
+def _slug(text: str) -> str:
+    """A noun within the id of a template."""
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
 def _one_line(text: str) -> str:

@@ -2,19 +2,37 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from server.authoring.clauses import Clause, clause_of, is_quality
-from server.authoring.databases.statements import Source, literal, when
+from server.authoring.databases.statements import Source, choice, literal, when
 from server.authoring.databases.things import Path, Property, Thing, is_sayable, paths_from
 from server.authoring.databases.words import words_of_columns
 from server.authoring.naming import identifier
 from server.authoring.phrases import phrases, plural, said, with_article
 from server.authoring.schema import ApiParameter
 
-_MOST_FILTERS: Final = 10
+_MOST_FILTERS: Final = 14
 
 Parameter = dict[str, Any]
+COMPARISONS: Final = (">", ">=", "<", "<=", "=")
+
+
+class Amount(Protocol):
+    """What is known of a number of a thing."""
+
+    @property
+    def value(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def words(self) -> tuple[str, ...]: ...
+    @property
+    def expression(self) -> Callable[[Source], str]: ...
+    @property
+    def samples(self) -> tuple[Any, ...]: ...
+    @property
+    def whole(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +56,25 @@ def filters_of(source: Source) -> list[Filter]:
 
 def _all_filters(source: Source) -> Iterator[Filter]:
     thing = source.thing
-    for prop in thing.properties:
-        made = _own(source, (), prop, "")
-        if made is not None:
-            yield made
-    for path in paths_from(thing, 2):
-        other = path[-1].thing
-        if other.is_small and len(other.names) == 1:
-            yield _by_small(source, path)
-    for path in paths_from(thing, 2):
+    ways = list(paths_from(thing, 2))
+    for prop in thing.of_role("category"):
+        yield from _own(source, (), prop, "")
+    for path in ways:
+        if len(path) == 1 and len(path[-1].thing.names) == 1:
+            yield _by_name(source, path)
+    for prop in thing.of_role("flag", "level"):
+        yield from _own(source, (), prop, "")
+    for path in ways:
+        if len(path) == 2 and len(path[-1].thing.names) == 1:
+            yield _by_name(source, path)
+    for path in ways:
         other = path[-1].thing
         if other.table.rows > 1:
             for prop in other.of_role("category"):
-                made = _own(source, path, prop, path[-1].noun)
-                if made is not None:
-                    yield made
+                yield from _own(source, path, prop, path[-1].noun)
 
 
-def _own(source: Source, path: Path, prop: Property, owner: str) -> Filter | None:
+def _own(source: Source, path: Path, prop: Property, owner: str) -> Iterator[Filter]:
     column = source.column(path, prop.name) if prop.role in ("category", "flag", "level") else ""
     name = identifier(f"{owner} {prop.label}" if owner else prop.label)
     about = f"{prop.label} of the {owner}" if owner else prop.label
@@ -63,7 +82,7 @@ def _own(source: Source, path: Path, prop: Property, owner: str) -> Filter | Non
         case "category":
             values = _values(prop)
             if not values and prop.column.samples:
-                return None
+                return
             parameter: Parameter = {"name": name, "type": "string", "description": about}
             if owner:
                 parameter["aliases"] = [prop.label]
@@ -80,20 +99,21 @@ def _own(source: Source, path: Path, prop: Property, owner: str) -> Filter | Non
             is_yes = f"AND {column} = {literal(prop.yes)}"
             is_no = f"AND {column} = {literal(prop.no)}"
             sql = (when(f"{name} == '{yes[0]}'", is_yes), when(f"{name} == '{no[0]}'", is_no))
-            return Filter(parameter | {"required": False}, sql, _flag(name, yes, no))
+            yield Filter(parameter | {"required": False}, sql, _flag(name, yes, no))
+            return
         case "level":
             kind = "integer"
             parameter = {"name": name, "type": kind, "description": about}
             samples = [v for v in prop.column.samples if isinstance(v, int)] or [2, 3]
             say = _level(name, prop.label, samples)
         case _:
-            return None
+            return
     sql = (when(name, f"AND {column} = :{name}"),)
-    return Filter(parameter | {"required": False}, sql, say)
+    yield Filter(parameter | {"required": False}, sql, say)
 
 
-def _by_small(source: Source, path: Path) -> Filter:
-    """By the name of what there are few of: the genre of a track."""
+def _by_name(source: Source, path: Path) -> Filter:
+    """By the name of what a thing refers to: the genre of a track."""
     link = path[-1]
     name = identifier(link.noun)
     samples = tuple(s for s in link.thing.name_samples() if is_sayable(s))
@@ -118,8 +138,11 @@ def period_filters(source: Source) -> list[Filter]:
     day = source.day(path, date)
     times = words_of_columns().times
 
+    done = words_of_columns().done_on(date.label) if not path else ""
+
     def say(turn: int) -> Clause:
-        return Clause({}, after=times[turn % len(times)])
+        time = times[turn % len(times)]
+        return Clause({}, after=f"{done} {time}" if done and turn % 2 == 0 else time)
 
     def unsaid(turn: int) -> None:  # noqa: ARG001  the first of both says it
         return None
@@ -137,6 +160,92 @@ def period_filters(source: Source) -> list[Filter]:
             ("end_date", "last", "<=", unsaid),
         )
     ]
+
+
+def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
+    """A number of the thing that is above or below another: which one, how it compares, and what."""
+    if not numbers:
+        return []
+    column = choice("field", [(n.value, n.expression(source)) for n in numbers])
+    compared = choice("comparison", [(sign, sign) for sign in reversed(COMPARISONS)])
+
+    def say(turn: int) -> Clause:
+        return compare(numbers, turn)
+
+    def unsaid(turn: int) -> None:  # noqa: ARG001  the first says them all
+        return None
+
+    parameters: list[Parameter] = [
+        {
+            "name": "comparison", "type": "string", "enum": list(COMPARISONS), "required": False,
+            "description": "how the number compares",
+        },  # fmt: skip
+        {"name": "value", "type": "number", "description": "the number", "required": False},
+    ]
+    if len(numbers) > 1:
+        parameters.append(number_choice("field", "which number", numbers))
+    condition = when("value", f"AND {column} {compared} :value")
+    return [
+        Filter(p, (condition,) if not at else (), unsaid if at else say)
+        for at, p in enumerate(parameters)
+    ]
+
+
+def number_choice(name: str, about: str, numbers: Sequence[Amount]) -> Parameter:
+    synonyms: dict[str, list[str]] = {}
+    taken = {n.value.lower() for n in numbers}
+    for number in numbers:
+        kept = [w for w in dict.fromkeys((number.label, *number.words)) if w.lower() not in taken]
+        taken |= {word.lower() for word in kept}
+        if kept:
+            synonyms[number.value] = kept
+    return {
+        "name": name, "type": "string", "description": about, "default": numbers[0].value,
+        "enum": [n.value for n in numbers], "synonyms": synonyms,
+    }  # fmt: skip
+
+
+def compare(numbers: Sequence[Amount], turn: int) -> Clause:
+    """`over 1500`, `with fewer than 100 units in stock`, `longer than 45 minutes`."""
+    measure = numbers[turn % len(numbers)]
+    value = round_between(measure, turn)
+    number = f"{value:g}" if isinstance(value, float) else str(value)
+    signs = (
+        (">", "over", "more than"), ("<", "under", "fewer than"), (">", "above", "more than"),
+        (">=", "of at least", "at least"), ("<", "below", "less than"),
+        ("<=", "of at most", "at most"), (">", "greater than", "more than"),
+    )  # fmt: skip
+    sign, of_amount, of_many = signs[turn % len(signs)]
+    given = {"field": measure.value, "comparison": sign, "value": value}
+    if len(numbers) == 1:
+        del given["field"]
+    label = measure.label
+    special = words_of_columns().compared(label)
+    more = sign.startswith(">")
+    if special is not None and turn % 3 != 2:
+        words = (special.more if more else special.less) if sign in "<>" else ()
+        if words:
+            unit = f" {special.unit}" if special.unit else ""
+            return Clause(given, after=f"{words[turn % len(words)]} {number}{unit}")
+    if plural(label) == label or label.split(" ")[0] == "units":
+        return Clause(given, after=f"with {of_many} {number} {label}")
+    if (measure is numbers[0] and turn % 2 == 0) or len(numbers) == 1 and turn % 3 == 0:
+        return Clause(given, after=f"{of_amount} {number}")
+    return Clause(given, after=f"with {with_article(label)} {of_amount} {number}")
+
+
+def round_between(measure: Amount, turn: int) -> float:
+    """A round number that some rows are above, and some below."""
+    low, high = (measure.samples or (None, None))[:2]
+    if not isinstance(low, int | float) or not isinstance(high, int | float) or high <= low:
+        low, high = 0, 200
+    share = (0.5, 0.3, 0.7, 0.4, 0.6)[turn % 5]
+    value = low + (high - low) * share
+    if high - low >= 5 or measure.whole:
+        digits = max(1, len(str(int(abs(high - low)))) - 1)
+        step = 10 ** (digits - 1)
+        return int(round(value / step) * step)
+    return round(value, 1)
 
 
 def date_of(thing: Thing) -> tuple[Path, Property] | None:
@@ -186,6 +295,9 @@ def _category(
             name=identifier(label), wire=label, place="query", type="string",
             enum=tuple(known) if adjective else (), example=value,
         )  # fmt: skip
+        led = words_of_columns().said_of_values(label)
+        if led and turn % 2 == 0:
+            return Clause({name: value}, after=led[turn // 2 % len(led)].format(value=said(value)))
         clause = clause_of(parameter, turn, value, {})
         if clause is None:
             clause = Clause({}, after=f"with {label} {said(value)}")
@@ -204,6 +316,8 @@ def _level(name: str, label: str, samples: Sequence[int]) -> Callable[[int], Cla
         where = "on" if {*label.split(" ")} & places else "with"
         if "year" in label.split(" "):
             return Clause({name: value}, after=(f"from {value}", f"with {label} {value}")[turn % 2])
+        if where == "with" and turn % 2:
+            return Clause({name: value}, after=f"with {with_article(label)} of {value}")
         return Clause({name: value}, after=f"{where} {label} {value}")
 
     return say

@@ -1,7 +1,7 @@
 """What rows can be counted and summed by, and the amounts that they have."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from server.authoring.databases.filters import date_of
@@ -42,6 +42,14 @@ class Measure:
     whole: bool = False
     samples: tuple[Any, ...] = ()
     prop: Property | None = None
+    earns: bool = True
+    """Whether it may be called by words that several amounts have: revenue."""
+
+    def of_another(self) -> "Measure":
+        """The same, where the revenue is the amount of another thing."""
+        if self.prop is None:
+            return replace(self, label="amount", words=("value", "order value"), earns=False)
+        return replace(self, earns=False)
 
 
 def groups_of(thing: Thing) -> list[Group]:
@@ -52,7 +60,7 @@ def groups_of(thing: Thing) -> list[Group]:
         if each.value in found or each.noun in taken or len(found) >= _MOST_GROUPS:
             continue
         words = tuple(w for w in each.words if w not in taken and w != each.noun)
-        taken |= {each.noun, *words}
+        taken |= {*words} if each.is_time else {each.noun, *words}
         found[each.value] = Group(each.value, each.noun, words, each.columns, each.by, each.path, each.is_time)
     return list(found.values())
 
@@ -65,8 +73,9 @@ def _all_groups(thing: Thing) -> Iterator[Group]:
         yield _by_column((), prop, prop.label)
     dated = date_of(thing)
     if dated is not None:
-        for unit, words in (("month", ("months", "monthly")), ("year", ("years", "yearly", "annually"))):
-            yield _by_time(*dated, unit, words)
+        for unit, words in (("month", ("months",)), ("year", ("years", "annually", "annual"))):
+            ways = [f"{lead} {unit}" for lead in ("per", "by", "each", "for each", "every", "a", "which", "what", "best")]
+            yield _by_time(*dated, unit, (*ways, *words))
     for path in paths_from(thing, 3):
         if len(path) > 1 and path[-1].thing.names:
             yield _by_thing(path)
@@ -122,7 +131,7 @@ def _by_time(path: Path, date: Property, unit: str, words: tuple[str, ...]) -> G
     def by(source: Source) -> tuple[str, ...]:
         return (source.period(path, date, unit),)
 
-    return Group(unit, unit, words, columns, by, path, is_time=True)
+    return Group(f"{unit}ly", unit, words, columns, by, path, is_time=True)
 
 
 def measures_of(thing: Thing) -> list[Measure]:

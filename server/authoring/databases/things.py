@@ -74,6 +74,20 @@ class Thing:
         return plural(self.noun)
 
     @property
+    def one(self) -> str:
+        """What one of them is called; another noun for what has no singular: staff."""
+        if self.nouns != self.noun:
+            return self.noun
+        return next((other for other in self.also if plural(other) != other), self.noun)
+
+    @property
+    def newest_date(self) -> Property | None:
+        """The day by which such things are new: when they were made, before what they are of."""
+        made = {"created", "added", "registered", "joined", "placed", "ordered"}
+        dates = [p for p in self.of_role("date") if not p.column.is_contact]
+        return next((p for p in dates if made & p.spoken), self.main_date)
+
+    @property
     def key(self) -> tuple[str, ...]:
         return self.table.primary_key
 

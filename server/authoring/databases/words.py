@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from server.authoring.naming import words
-from server.authoring.phrases import singular
+from server.authoring.phrases import phrases, singular
 
 
 class _Part(BaseModel):
@@ -33,12 +33,23 @@ class MeasureWords(_Part):
     words: frozenset[str]
     sum: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ()
+    """What people do with it: how much did we spend."""
+    done: tuple[str, ...] = ()
 
 
 class Superlatives(_Part):
     words: frozenset[str]
     most: tuple[str, ...]
     least: tuple[str, ...]
+
+
+class Compared(_Part):
+    """How a number is said to be more or less than another, without its name."""
+
+    words: frozenset[str]
+    more: tuple[str, ...]
+    less: tuple[str, ...]
+    unit: str = ""
 
 
 class LeadsTo(_Part):
@@ -70,6 +81,11 @@ class ColumnWords(_Part):
     nouns: tuple[tuple[str, ...], ...]
     measures: tuple[MeasureWords, ...]
     superlatives: tuple[Superlatives, ...]
+    comparisons: tuple[Compared, ...]
+    value_leads: tuple[LeadsTo, ...]
+    days_done: Mapping[str, str]
+    titles: Mapping[str, str]
+    money_first: tuple[str, ...]
     leads: tuple[LeadsTo, ...]
     any_lead: tuple[str, ...]
     doings: Mapping[str, str]
@@ -108,6 +124,25 @@ class ColumnWords(_Part):
         """How the name of such a thing is said after others: `by {value}`."""
         own = {*noun.split(" ")}
         return next((each.says for each in self.leads if each.words & own), self.any_lead)
+
+    def said_of_values(self, label: str) -> tuple[str, ...]:
+        """How values of a column are said after what has them: `through the {value}`."""
+        own = {*label.split(" ")}
+        return next((each.says for each in self.value_leads if each.words & own), ())
+
+    def compared(self, label: str) -> Compared | None:
+        own = {*label.split(" ")}
+        return next((each for each in self.comparisons if each.words & own), None)
+
+    def done_on(self, label: str) -> str:
+        """What is done on a day, by what that is called: delivered, of delivered on."""
+        irregular = phrases().grammar.irregular_participles.values()
+        for word in label.split(" "):
+            if word in self.days_done:
+                return self.days_done[word]
+            if word.endswith("ed") or word in irregular:
+                return word
+        return ""
 
 
 @cache
