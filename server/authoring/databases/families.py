@@ -9,6 +9,7 @@ from server.authoring.databases.filters import (
     COMPARISONS,
     Filter,
     Parameter,
+    comparison_choice,
     date_of,
     filters_of,
     number_choice,
@@ -24,7 +25,7 @@ from server.authoring.databases.groups import (
     measures_of,
     superlatives,
 )
-from server.authoring.databases.sentences import Saying, fill, frames, test_frames, write
+from server.authoring.databases.sentences import MOST_EXAMPLES, Saying, fill, frames, test_frames, write
 from server.authoring.databases.statements import (
     Source,
     choice,
@@ -123,7 +124,7 @@ class Families:
         filters = self._filters(source)
         sql = select(
             columns, source, where(line for f in filters for line in f.sql),
-            self._order(source), _LAST,
+            self._order(source),
         )  # fmt: skip
         wording = frames("list_people") if self._thing.is_person else ()
         number = len(frames("list_all"))
@@ -133,7 +134,7 @@ class Families:
 
         examples = write(frames("list_all"), lambda turn: (self._nouns, {}), most=number)
         examples += write(
-            (*frames("list")[:1], *wording, *frames("list")[1:]), say, most=12 - number
+            (*frames("list")[:1], *wording, *frames("list")[1:]), say, most=_wide(filters) - number
         )
         questions = write(test_frames("list"), self._testable(filters), most=2)
         questions += write(test_frames("list_all"), lambda turn: (self._nouns, {}), most=1)
@@ -143,7 +144,7 @@ class Families:
             sql,
             examples,
             questions,
-            (*(f.parameter for f in filters), _LIMIT),
+            tuple(f.parameter for f in filters),
             counters=self._counters("not_list"),
         )
 
@@ -152,7 +153,7 @@ class Families:
         filters = self._filters(source)
         conditions = where(line for f in filters for line in f.sql)
         sql = select([f"COUNT(*) AS {written(self._thing.stem, self._kind)}"], source, conditions)
-        examples = write(frames("count"), lambda turn: self._some(filters, turn, first=2))
+        examples = write(frames("count"), lambda turn: self._some(filters, turn, first=2), most=_wide(filters))
         return DraftTemplate(
             f"count_{self._thing.stem}",
             f"Count {self._thing.nouns}{_by_what(filters)}",
@@ -317,7 +318,7 @@ class Families:
 
         return DraftTemplate(
             template_id, description, sql, write(frames(family), say), write(test_frames(family), test, most=2),
-            (_enumeration("by", "what they are put together by", groups), *_of_measures(measures),
+            (_group_choice("what they are put together by", groups, words_of_columns().group_leads), *_of_measures(measures),
              *(f.parameter for f in filters), _LIMIT),
         )  # fmt: skip
 
@@ -356,7 +357,7 @@ class Families:
         }  # fmt: skip
         return DraftTemplate(
             template_id, description, sql, write(frames(family), say), write(test_frames(family), lambda t: say(t + 1), most=1),
-            (_enumeration("by", "which of what", groups), *_of_measures(measures), order,
+            (_group_choice("which of what", groups, words_of_columns().which_leads), *_of_measures(measures), order,
              *(f.parameter for f in filters)),
         )  # fmt: skip
 
@@ -407,10 +408,11 @@ class Families:
         if (not numbers and not births) or thing.table.rows < 2:
             return
         options, shorts, longs, ordering = _rankings(numbers, births)
+        name = identifier(f"{thing.one} ranking")
         for one in (False, True):
             source = Source(thing, self._kind)
-            order = choice("ranking", [(value, f"{source.column((), prop.name)} {way}") for value, prop, way in ordering])
-            column = choice("ranking", [(value, source.column((), prop.name)) for value, prop, _ in ordering])
+            order = choice(name, [(value, f"{source.column((), prop.name)} {way}") for value, prop, way in ordering])
+            column = choice(name, [(value, source.column((), prop.name)) for value, prop, _ in ordering])
             keys = "".join(f", {key}" for key in source.key_of(()))
             filters = filters_of(source)
             lines = [f"AND {column} IS NOT NULL", *(x for f in filters for x in f.sql)]
@@ -420,11 +422,11 @@ class Families:
 
             def plain(turn: int) -> Saying:
                 value, text = longs[turn % len(longs)]
-                return {**self._nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {"ranking": value}
+                return {**self._nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {name: value}
 
             def short(turn: int) -> Saying:
                 value, text = shorts[turn % len(shorts)]
-                return {**self._nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {"ranking": value}
+                return {**self._nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {name: value}
 
             examples = write(frames(kind), plain, most=6 if shorts else 10)
             if shorts:
@@ -433,7 +435,7 @@ class Families:
                 f"{'top' if not one else 'the'}_{_slug(thing.one if one else thing.nouns)}",
                 f"The {thing.one if one else thing.nouns} with the highest or lowest number",
                 sql, examples, write(test_frames(kind), plain, most=1),
-                ({"name": "ranking", "type": "string", "required": True, "enum": list(options),
+                ({"name": name, "type": "string", "required": True, "enum": list(options),
                   "synonyms": {v: list(w) for v, w in options.items() if w}, "description": "the highest or lowest of what"},
                  *(f.parameter for f in filters),
                  *(() if one else ({**_LIMIT, "default": 10},))),
@@ -741,21 +743,20 @@ class Families:
                 )  # fmt: skip
                 source, inner = Source(thing, self._kind), Source(child, self._kind)
                 counted = f"(SELECT COUNT(*) {_one_line(inner.text())} WHERE {on})"
-                compared = choice("comparison", [(c, c) for c in COMPARISONS])
+                compared = choice("comparison", [*COMPARISONS.items()])
                 alias = written(others, self._kind)
                 sql = select([*shown_columns(source), f"{counted} AS {alias}"], source,
                              where([f"AND {counted} {compared} :number"]), f"ORDER BY {alias} DESC")  # fmt: skip
 
                 def say(turn: int, words: Mapping[str, str] = words) -> Saying:
                     number = 2 + turn % 9
-                    return {**words, "number": str(number)}, {"number": number}
+                    return {**words, "number": str(number)}, {"comparison": "above", "number": number}
 
                 yield DraftTemplate(
                     f"{thing.stem}_by_number_of_{others}",
                     f"The {thing.nouns} with more or fewer {nouns} than a number", sql,
                     write(frames("more_than"), say, most=8), (),
-                    ({"name": "comparison", "type": "string", "enum": list(COMPARISONS), "required": True,
-                      "description": "how it compares"},
+                    (comparison_choice() | {"required": True},
                      {"name": "number", "type": "integer", "required": True, "description": f"how many {nouns}"}),
                 )  # fmt: skip
 
@@ -854,6 +855,11 @@ def _may_lack(link: Link, at: int, path: Path) -> bool:  # noqa: ARG001
     return True
 
 
+def _wide(filters: Sequence[Filter]) -> int:
+    """How many examples show every filter."""
+    return MOST_EXAMPLES if len(filters) < 8 else MOST_EXAMPLES + 6
+
+
 def _beside(filters: Sequence[Filter], most: int = 6) -> list[Filter]:
     """The filters that go with a group or an owner: the first kinds, and the time."""
     return [f for f in filters if not f.is_period][:most] + [f for f in filters if f.is_period]
@@ -886,6 +892,27 @@ def _enumeration(
     else:
         parameter["default"] = default
     return parameter | ({"synonyms": synonyms} if synonyms else {})
+
+
+def _group_choice(about: str, groups: Sequence[Group], leads: Sequence[str]) -> Parameter:
+    """What rows are put together by, said with what says so: a customer alone is no group."""
+    synonyms: dict[str, list[str]] = {}
+    taken: set[str] = set()
+    for group in groups:
+        nouns = dict.fromkeys((group.noun, *group.words))
+        words = [
+            lead.format(group=noun, groups=plural(noun))
+            for noun in nouns
+            for lead in leads
+            if not (group.is_time and lead == "{groups}")
+        ]
+        kept = [w for w in dict.fromkeys(words) if w not in taken]
+        taken |= {*kept}
+        synonyms[group.value] = kept
+    return {
+        "name": "by", "type": "string", "description": about, "required": True,
+        "enum": [g.value for g in groups], "synonyms": synonyms,
+    }  # fmt: skip
 
 
 def _of_measures(measures: Sequence[Measure]) -> tuple[Parameter, ...]:

@@ -15,7 +15,10 @@ from server.authoring.schema import ApiParameter
 _MOST_FILTERS: Final = 14
 
 Parameter = dict[str, Any]
-COMPARISONS: Final = (">", ">=", "<", "<=", "=")
+COMPARISONS: Final[Mapping[str, str]] = {
+    "above": ">", "no_lower": ">=", "below": "<", "no_higher": "<=", "exactly": "=",
+}  # fmt: skip
+"""How a number compares, by the value of the argument that says it."""
 
 
 class Amount(Protocol):
@@ -167,7 +170,7 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
     if not numbers:
         return []
     column = choice("field", [(n.value, n.expression(source)) for n in numbers])
-    compared = choice("comparison", [(sign, sign) for sign in reversed(COMPARISONS)])
+    compared = choice("comparison", [*COMPARISONS.items()][::-1])
 
     def say(turn: int) -> Clause:
         return compare(numbers, turn)
@@ -176,10 +179,7 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
         return None
 
     parameters: list[Parameter] = [
-        {
-            "name": "comparison", "type": "string", "enum": list(COMPARISONS), "required": False,
-            "description": "how the number compares",
-        },  # fmt: skip
+        comparison_choice() | {"required": False},
         {"name": "value", "type": "number", "description": "the number", "required": False},
     ]
     if len(numbers) > 1:
@@ -189,6 +189,14 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
         Filter(p, (condition,) if not at else (), unsaid if at else say)
         for at, p in enumerate(parameters)
     ]
+
+
+def comparison_choice() -> Parameter:
+    words = words_of_columns().comparison_words
+    return {
+        "name": "comparison", "type": "string", "description": "how the number compares",
+        "enum": list(COMPARISONS), "synonyms": {name: list(words[name]) for name in COMPARISONS},
+    }  # fmt: skip
 
 
 def number_choice(name: str, about: str, numbers: Sequence[Amount]) -> Parameter:
@@ -211,9 +219,10 @@ def compare(numbers: Sequence[Amount], turn: int) -> Clause:
     value = round_between(measure, turn)
     number = f"{value:g}" if isinstance(value, float) else str(value)
     signs = (
-        (">", "over", "more than"), ("<", "under", "fewer than"), (">", "above", "more than"),
-        (">=", "of at least", "at least"), ("<", "below", "less than"),
-        ("<=", "of at most", "at most"), (">", "greater than", "more than"),
+        ("above", "over", "more than"), ("below", "under", "fewer than"),
+        ("above", "above", "more than"), ("no_lower", "of at least", "at least"),
+        ("below", "below", "less than"), ("no_higher", "of at most", "at most"),
+        ("above", "greater than", "more than"),
     )  # fmt: skip
     sign, of_amount, of_many = signs[turn % len(signs)]
     given = {"field": measure.value, "comparison": sign, "value": value}
@@ -221,9 +230,9 @@ def compare(numbers: Sequence[Amount], turn: int) -> Clause:
         del given["field"]
     label = measure.label
     special = words_of_columns().compared(label)
-    more = sign.startswith(">")
+    more = sign == "above"
     if special is not None and turn % 3 != 2:
-        words = (special.more if more else special.less) if sign in "<>" else ()
+        words = (special.more if more else special.less) if sign in ("above", "below") else ()
         if words:
             unit = f" {special.unit}" if special.unit else ""
             return Clause(given, after=f"{words[turn % len(words)]} {number}{unit}")

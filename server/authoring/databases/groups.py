@@ -60,7 +60,7 @@ def groups_of(thing: Thing) -> list[Group]:
         if each.value in found or each.noun in taken or len(found) >= _MOST_GROUPS:
             continue
         words = tuple(w for w in each.words if w not in taken and w != each.noun)
-        taken |= {*words} if each.is_time else {each.noun, *words}
+        taken |= {each.noun, *words}
         found[each.value] = Group(each.value, each.noun, words, each.columns, each.by, each.path, each.is_time)
     return list(found.values())
 
@@ -73,9 +73,8 @@ def _all_groups(thing: Thing) -> Iterator[Group]:
         yield _by_column((), prop, prop.label)
     dated = date_of(thing)
     if dated is not None:
-        for unit, words in (("month", ("months",)), ("year", ("years", "annually", "annual"))):
-            ways = [f"{lead} {unit}" for lead in ("per", "by", "each", "for each", "every", "a", "which", "what", "best")]
-            yield _by_time(*dated, unit, (*ways, *words))
+        for unit in ("month", "year"):
+            yield _by_time(*dated, unit)
     for path in paths_from(thing, 3):
         if len(path) > 1 and path[-1].thing.names:
             yield _by_thing(path)
@@ -93,10 +92,10 @@ def _all_groups(thing: Thing) -> Iterator[Group]:
 def _by_thing(path: Path) -> Group:
     link = path[-1]
     alias = identifier(link.noun)
-    words = [plural(link.noun), *link.thing.also, *map(plural, link.thing.also)]
+    words = [*link.thing.also, f"{link.noun} name"]
     short = link.noun.split(" ")[-1]
     if short != link.noun:
-        words += [short, plural(short)]
+        words.append(short)
 
     def columns(source: Source) -> tuple[str, ...]:
         return (f"{source.name_of(path)} AS {written(alias, source.kind)}",)
@@ -105,15 +104,15 @@ def _by_thing(path: Path) -> Group:
         names = tuple(source.column(path, name) for name in link.thing.names)
         return tuple(dict.fromkeys((*source.key_of(path), *names)))
 
-    return Group(alias, link.noun, tuple(words), columns, by, path)
+    return Group(f"by_{alias}", link.noun, tuple(words), columns, by, path)
 
 
 def _by_column(path: Path, prop: Property, noun: str, also: str = "") -> Group:
     alias = identifier(noun)
-    words = [plural(noun), *((also, plural(also)) if also else ())]
+    words = [also] if also else []
     short = noun.split(" ")[-1]
     if short != noun:
-        words += [short, plural(short)]
+        words.append(short)
 
     def columns(source: Source) -> tuple[str, ...]:
         return (f"{source.column(path, prop.name)} AS {written(alias, source.kind)}",)
@@ -121,17 +120,17 @@ def _by_column(path: Path, prop: Property, noun: str, also: str = "") -> Group:
     def by(source: Source) -> tuple[str, ...]:
         return (source.column(path, prop.name),)
 
-    return Group(alias, noun, tuple(words), columns, by, path)
+    return Group(f"by_{alias}", noun, tuple(words), columns, by, path)
 
 
-def _by_time(path: Path, date: Property, unit: str, words: tuple[str, ...]) -> Group:
+def _by_time(path: Path, date: Property, unit: str) -> Group:
     def columns(source: Source) -> tuple[str, ...]:
         return (f"{source.period(path, date, unit)} AS {unit}",)
 
     def by(source: Source) -> tuple[str, ...]:
         return (source.period(path, date, unit),)
 
-    return Group(f"{unit}ly", unit, words, columns, by, path, is_time=True)
+    return Group(f"by_{unit}", unit, (), columns, by, path, is_time=True)
 
 
 def measures_of(thing: Thing) -> list[Measure]:
