@@ -49,6 +49,7 @@ _LIMIT: Final[Parameter] = {
     "ge": 1,
 }  # fmt: skip
 _LAST: Final = "{% if limit %}LIMIT :limit{% endif %}"
+"""The last line of what may be long."""
 _ORDERS: Final = ("highest", "lowest")
 
 
@@ -93,19 +94,19 @@ class Families:
             yield from self._missing()
             yield from self._sold_out()
         if self._groups and not self._is_list:
-            yield self._count_by()
+            yield from self._count_by()
             yield self._most_by()
         if amounts:
             yield self._total("sum", amounts)
             if self._groups:
-                yield self._total_by("sum", amounts)
+                yield from self._total_by("sum", amounts)
                 yield self._best_by(amounts)
         if self._measures or levels_of(thing):
             averaged = [*self._measures, *(m for m in levels_of(thing) if "year" not in m.label)]
             if averaged and not thing.joins_two:
                 yield self._total("average", averaged)
                 if self._groups and not self._is_list:
-                    yield self._total_by("average", averaged)
+                    yield from self._total_by("average", averaged)
         yield from self._belonging(amounts)
         yield from self._in_one()
         yield from self._across()
@@ -203,11 +204,13 @@ class Families:
 
     # Amounts and groups
 
-    def _count_by(self) -> DraftTemplate:
-        source = Source(self._thing, self._kind)
+    def _count_by(self) -> Iterator[DraftTemplate]:
         counted = f"COUNT(*) AS {written(self._thing.stem, self._kind)}"
-        return self._grouped("count_by", f"count_{self._thing.stem}_by", [counted], source,
-                             f"Count {self._thing.nouns} by what they belong to")  # fmt: skip
+        nouns = self._thing.nouns
+        yield self._grouped("count_by", f"count_{self._thing.stem}_by", [counted],
+                            f"Count {nouns} by what they belong to")  # fmt: skip
+        yield self._grouped("count_top_by", f"top_by_{self._thing.stem}", [counted],
+                            f"What has the most {nouns}, the first few")  # fmt: skip
 
     def _most_by(self) -> DraftTemplate:
         source = Source(self._thing, self._kind)
@@ -254,17 +257,23 @@ class Families:
             "single",
         )
 
-    def _total_by(self, family: str, measures: Sequence[Measure]) -> DraftTemplate:
+    def _total_by(self, family: str, measures: Sequence[Measure]) -> Iterator[DraftTemplate]:
         source = Source(self._thing, self._kind)
         function = {"sum": "SUM", "average": "AVG"}[family]
         expression = choice("measure", [(m.value, m.expression(source)) for m in measures])
         alias = {"sum": "total", "average": "average"}[family]
         name = "total" if family == "sum" else family
-        return self._grouped(
-            f"{family}_by", f"{name}_of_{self._thing.stem}_by", [f"{function}({expression}) AS {alias}"],
-            source, f"{name.capitalize()} of {_either(m.label for m in measures)} by what "
-            f"{self._thing.nouns} belong to", measures, alias,
+        labels = _either(m.label for m in measures)
+        figures = [f"{function}({expression}) AS {alias}"]
+        yield self._grouped(
+            f"{family}_by", f"{name}_of_{self._thing.stem}_by", figures,
+            f"{name.capitalize()} of {labels} by what {self._thing.nouns} belong to", measures, alias,
         )  # fmt: skip
+        if family == "sum":
+            yield self._grouped(
+                "sum_top_by", f"top_by_total_of_{self._thing.stem}", figures,
+                f"What has the highest total of {labels}, the first few", measures, alias,
+            )  # fmt: skip
 
     def _best_by(self, measures: Sequence[Measure]) -> DraftTemplate:
         source = Source(self._thing, self._kind)
@@ -280,12 +289,13 @@ class Families:
         family: str,
         template_id: str,
         figures: Sequence[str],
-        source: Source,
         description: str,
         measures: Sequence[Measure] = (),
         figure: str = "",
     ) -> DraftTemplate:
-        groups = self._groups
+        source = Source(self._thing, self._kind)
+        is_top = family.endswith("top_by")
+        groups = [g for g in self._groups if not (is_top and g.is_time)] or self._groups
         figure = figure or written(self._thing.stem, self._kind)
         columns, by = _group_sql(groups, source)
         filters = _beside(filters_of(source))
@@ -293,7 +303,7 @@ class Families:
             "by", groups, lambda g: g.is_time, f"{columns_alias(groups, source)}", f"{figure} DESC"
         )
         sql = select([columns, *figures], source, where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
-                     f"GROUP BY {by}", f"ORDER BY {order}", _LAST)  # fmt: skip
+                     f"GROUP BY {by}", f"ORDER BY {order}", *(["LIMIT :limit"] if is_top else []))  # fmt: skip
 
         def say(turn: int) -> Saying | None:
             group = groups[turn % len(groups)]
@@ -301,6 +311,8 @@ class Families:
             arguments: dict[str, Any] = {"by": group.value}
             number = 3 + turn % 5
             words["number"] = str(number)
+            if is_top:
+                arguments["limit"] = number
             if measures:
                 measure = measures[turn % len(measures)]
                 words["measure"] = (measure.label, *_said_too(measure, turn))[0 if turn % 3 else -1]
@@ -318,8 +330,10 @@ class Families:
 
         return DraftTemplate(
             template_id, description, sql, write(frames(family), say), write(test_frames(family), test, most=2),
-            (_group_choice("what they are put together by", groups, words_of_columns().group_leads), *_of_measures(measures),
-             *(f.parameter for f in filters), _LIMIT),
+            (_group_choice("what they are put together by", groups,
+                           words_of_columns().top_leads if is_top else words_of_columns().group_leads),
+             *_of_measures(measures), *(f.parameter for f in filters),
+             *([{**_LIMIT, "required": True}] if is_top else [])),
         )  # fmt: skip
 
     def _ranking_of_groups(
@@ -758,6 +772,7 @@ class Families:
                     write(frames("more_than"), say, most=8), (),
                     (comparison_choice() | {"required": True},
                      {"name": "number", "type": "integer", "required": True, "description": f"how many {nouns}"}),
+                    counters=tuple(fill(f, words) for f in frames("not_more_than")),
                 )  # fmt: skip
 
     # Parts
@@ -800,6 +815,8 @@ class Families:
         some = " ".join(part for part in (before, noun, after) if part)
         words = {
             **self._nouns, "some": some,
+            **({"are": before} if before and not after else {}),
+            **({"after": after} if after.startswith("in ") and thing.noun in ("staff", "employee") else {}),
             "with": f" for {some}" if before else f" {after}" if after else "",
             "of_some": f" of {some}" if before or after or turn % 2 else "",
         }  # fmt: skip

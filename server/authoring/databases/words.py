@@ -84,6 +84,7 @@ class ColumnWords(_Part):
     comparison_words: Mapping[str, tuple[str, ...]]
     group_leads: tuple[str, ...]
     which_leads: tuple[str, ...]
+    top_leads: tuple[str, ...]
     comparisons: tuple[Compared, ...]
     value_leads: tuple[LeadsTo, ...]
     days_done: Mapping[str, str]
