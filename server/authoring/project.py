@@ -159,7 +159,9 @@ def write_project(project: NewProject, folder: Path) -> tuple[Path, ...]:
     Raises `RequestInvalid`: one of them is there already; nothing is written then.
     """
     paths = {folder / name: text for name, text in project.texts.items()}
-    taken = [path for path in (*paths, *(folder / name for name in project.copied)) if path.exists()]
+    taken = [
+        path for path in (*paths, *(folder / name for name in project.copied)) if path.exists()
+    ]
     if taken:
         raise RequestInvalid(
             f"{taken[0]} is there already, and nothing was written; choose another folder, or "
@@ -184,7 +186,9 @@ def project_name(folder: Path, name: str | None) -> str:
 
 def env_value(value: str) -> str:
     """A value as a line of `.env` has it."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'" if _ODD.search(value) else value
+    return (
+        "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'" if _ODD.search(value) else value
+    )
 
 
 def _read_if_there(path: Path) -> str:

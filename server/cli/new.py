@@ -44,11 +44,11 @@ def new(
     ] = None,
     more_files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE…]", help="With --from-csv: further files.", show_default=False),
+        typer.Argument(
+            metavar="[FILE…]", help="With --from-csv: further files.", show_default=False
+        ),
     ] = None,
-    tables: Annotated[
-        str | None, option("A,B", "With --from-database: only these tables.")
-    ] = None,
+    tables: Annotated[str | None, option("A,B", "With --from-database: only these tables.")] = None,
     skip_columns: Annotated[
         str | None, option("A,B", "Columns to leave out, as NAME or TABLE.NAME.")
     ] = None,

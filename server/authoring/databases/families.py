@@ -25,7 +25,14 @@ from server.authoring.databases.groups import (
     measures_of,
     superlatives,
 )
-from server.authoring.databases.sentences import MOST_EXAMPLES, Saying, fill, frames, test_frames, write
+from server.authoring.databases.sentences import (
+    MOST_EXAMPLES,
+    Saying,
+    fill,
+    frames,
+    test_frames,
+    write,
+)
 from server.authoring.databases.statements import (
     Source,
     choice,
@@ -154,7 +161,9 @@ class Families:
         filters = self._filters(source)
         conditions = where(line for f in filters for line in f.sql)
         sql = select([f"COUNT(*) AS {written(self._thing.stem, self._kind)}"], source, conditions)
-        examples = write(frames("count"), lambda turn: self._some(filters, turn, first=2), most=_wide(filters))
+        examples = write(
+            frames("count"), lambda turn: self._some(filters, turn, first=2), most=_wide(filters)
+        )
         return DraftTemplate(
             f"count_{self._thing.stem}",
             f"Count {self._thing.nouns}{_by_what(filters)}",
@@ -230,7 +239,9 @@ class Families:
         sql = select([f"{function}({expression}) AS {alias}"], source, conditions)
 
         def say(turn: int, *, test: bool = False) -> Saying | None:
-            some = (self._testable(filters) if test else lambda t: self._some(filters, t, first=3))(turn)
+            some = (self._testable(filters) if test else lambda t: self._some(filters, t, first=3))(
+                turn
+            )
             if some is None:
                 return None
             words, arguments = some
@@ -307,7 +318,11 @@ class Families:
 
         def say(turn: int) -> Saying | None:
             group = groups[turn % len(groups)]
-            words: dict[str, str] = {**self._nouns, "group": group.noun, "groups": plural(group.noun)}
+            words: dict[str, str] = {
+                **self._nouns,
+                "group": group.noun,
+                "groups": plural(group.noun),
+            }
             arguments: dict[str, Any] = {"by": group.value}
             number = 3 + turn % 5
             words["number"] = str(number)
@@ -402,7 +417,9 @@ class Families:
             def say(turn: int) -> Saying:
                 return {**self._nouns, "number": str(3 + 2 * (turn % 5))}, {}
 
-            examples = write(frames(families[0]), say, most=7) + write(frames(families[1]), say, most=4)
+            examples = write(frames(families[0]), say, most=7) + write(
+                frames(families[1]), say, most=4
+            )
             noun = thing.one if one else thing.nouns
             yield DraftTemplate(
                 f"newest_{_slug(noun)}",
@@ -410,7 +427,11 @@ class Families:
                 sql,
                 examples,
                 write(test_frames(families[0]), say, most=1),
-                (order, *(f.parameter for f in filters), *(() if one else ({**_LIMIT, "default": 10},))),
+                (
+                    order,
+                    *(f.parameter for f in filters),
+                    *(() if one else ({**_LIMIT, "default": 10},)),
+                ),
                 counters=self._counters("not_newest"),
             )
 
@@ -425,8 +446,13 @@ class Families:
         name = identifier(f"{thing.one} ranking")
         for one in (False, True):
             source = Source(thing, self._kind)
-            order = choice(name, [(value, f"{source.column((), prop.name)} {way}") for value, prop, way in ordering])
-            column = choice(name, [(value, source.column((), prop.name)) for value, prop, _ in ordering])
+            order = choice(
+                name,
+                [(value, f"{source.column((), prop.name)} {way}") for value, prop, way in ordering],
+            )
+            column = choice(
+                name, [(value, source.column((), prop.name)) for value, prop, _ in ordering]
+            )
             keys = "".join(f", {key}" for key in source.key_of(()))
             filters = filters_of(source)
             lines = [f"AND {column} IS NOT NULL", *(x for f in filters for x in f.sql)]
@@ -436,11 +462,15 @@ class Families:
 
             def plain(turn: int) -> Saying:
                 value, text = longs[turn % len(longs)]
-                return {**self._nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {name: value}
+                return {**self._nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {
+                    name: value
+                }
 
             def short(turn: int) -> Saying:
                 value, text = shorts[turn % len(shorts)]
-                return {**self._nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {name: value}
+                return {**self._nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {
+                    name: value
+                }
 
             examples = write(frames(kind), plain, most=6 if shorts else 10)
             if shorts:
@@ -459,7 +489,11 @@ class Families:
 
     def _details(self) -> Iterator[DraftTemplate]:
         thing = self._thing
-        fields = [p.label for p in thing.properties if p.role not in ("key", "name", "reference", "upkeep", "flag")]
+        fields = [
+            p.label
+            for p in thing.properties
+            if p.role not in ("key", "name", "reference", "upkeep", "flag")
+        ]
         fields += [link.noun for link in thing.links if link.thing.names]
         names = thing.name_samples()
         if thing.names and thing.table.rows > 1 and (len(fields) > 0):
@@ -481,7 +515,12 @@ class Families:
             def say(turn: int) -> Saying:
                 value = known[turn % len(known)]
                 titled = f"{title} {value}" if title and turn % 3 == 2 else value
-                words = {**self._nouns, "name": titled, "name's": possessive(titled), "field": fields[turn % len(fields)]}
+                words = {
+                    **self._nouns,
+                    "name": titled,
+                    "name's": possessive(titled),
+                    "field": fields[turn % len(fields)],
+                }
                 return words, {name: value}
 
             yield DraftTemplate(
@@ -491,7 +530,9 @@ class Families:
                   "example": known[0]},),
                 counters=tuple(fill(f, {**self._nouns, "name": known[0]}) for f in frames("not_details")),
             )  # fmt: skip
-        if len(thing.key) == 1 and not (thing.is_small and thing.table.rows < 30 and not thing.links):
+        if len(thing.key) == 1 and not (
+            thing.is_small and thing.table.rows < 30 and not thing.links
+        ):
             yield from self._by_key(fields)
 
     def _by_key(self, fields: Sequence[str]) -> Iterator[DraftTemplate]:
@@ -508,7 +549,9 @@ class Families:
 
         def say(turn: int) -> Saying:
             value = keys[(3 * turn + 4) % len(keys)]
-            return {**self._nouns, "key": str(value), "field": fields[turn % len(fields)]}, {name: value}
+            return {**self._nouns, "key": str(value), "field": fields[turn % len(fields)]}, {
+                name: value
+            }
 
         yield DraftTemplate(
             f"{_slug(thing.noun)}_by_{_slug(key.label)}",
@@ -518,13 +561,14 @@ class Families:
             write(test_frames("by_key"), lambda t: say(t + 20), most=1),
             (
                 {
-                    "name": name, "type": "integer" if is_number else "string", "required": True,
-                    "description": f"number of the {thing.noun}", "example": say(0)[1][name],
+                    "name": name,
+                    "type": "integer" if is_number else "string",
+                    "required": True,
+                    "description": f"number of the {thing.noun}",
+                    "example": say(0)[1][name],
                 },  # fmt: skip
             ),
-            counters=tuple(
-                fill(f, {**self._nouns, **say(0)[0]}) for f in frames("not_key")
-            ),
+            counters=tuple(fill(f, {**self._nouns, **say(0)[0]}) for f in frames("not_key")),
         )
 
     def _missing(self) -> Iterator[DraftTemplate]:
@@ -542,7 +586,12 @@ class Families:
             family = "missing_done" if done else "missing"
 
             def say(turn: int, label: str = label, done: str = done) -> Saying:  # noqa: ARG001
-                return {**self._nouns, "field": label, "a_field": with_article(label), "done": done}, {}
+                return {
+                    **self._nouns,
+                    "field": label,
+                    "a_field": with_article(label),
+                    "done": done,
+                }, {}
 
             yield DraftTemplate(
                 f"{thing.stem}_without_{_slug(label)}",
@@ -555,7 +604,9 @@ class Families:
     def _sold_out(self) -> Iterator[DraftTemplate]:
         """What there is none left of."""
         thing = self._thing
-        stock = next((p for p in thing.of_role("measure") if p.spoken & {"stock", "inventory"}), None)
+        stock = next(
+            (p for p in thing.of_role("measure") if p.spoken & {"stock", "inventory"}), None
+        )
         if stock is None:
             return
         source = Source(thing, self._kind)
@@ -639,9 +690,14 @@ class Families:
                     text, about = f"count_{stem}", f"How many {thing.nouns} one {link.noun} has"
                 else:
                     asked = list(frames("sum_of"))
-                    expression = choice("measure", [(m.value, m.expression(source)) for m in amounts])
+                    expression = choice(
+                        "measure", [(m.value, m.expression(source)) for m in amounts]
+                    )
                     sql = select([f"SUM({expression}) AS total"], source, lines)
-                    text, about = f"total_of_{stem}", f"Total of {_either(m.label for m in amounts)} of one {link.noun}"
+                    text, about = (
+                        f"total_of_{stem}",
+                        f"Total of {_either(m.label for m in amounts)} of one {link.noun}",
+                    )
                     extra = [*_of_measures(amounts), *extra]
                 yield DraftTemplate(
                     text, about, sql, write(asked, say),
@@ -665,12 +721,23 @@ class Families:
             source = Source(thing, self._kind)
             name = identifier(f"{other.noun} id")
             column = source.column((), link.columns[0])
-            sql = select(shown_columns(source), source, where([f"AND {column} = :{name}"]), self._order(source))
+            sql = select(
+                shown_columns(source),
+                source,
+                where([f"AND {column} = :{name}"]),
+                self._order(source),
+            )
             keys = [v for v in key.column.samples if is_sayable(str(v))] or [12, 25, 7]
             spoken = [thing.nouns, *(plural(each) for each in others), "items"]
             is_number = key.column.column.kind == "integer"
 
-            def say(turn: int, keys: Sequence[Any] = keys, spoken: Sequence[str] = spoken, owner: str = other.noun, name: str = name) -> Saying:
+            def say(
+                turn: int,
+                keys: Sequence[Any] = keys,
+                spoken: Sequence[str] = spoken,
+                owner: str = other.noun,
+                name: str = name,
+            ) -> Saying:
                 value = keys[(3 * turn + 4) % len(keys)]
                 words = {"things": spoken[turn % len(spoken)], "owner": owner, "key": str(value)}
                 return words, {name: value}
@@ -691,7 +758,11 @@ class Families:
             return
         for wanted in thing.links:
             for given in thing.links:
-                if wanted is given or not given.thing.names or not (wanted.thing.names or wanted.thing.links):
+                if (
+                    wanted is given
+                    or not given.thing.names
+                    or not (wanted.thing.names or wanted.thing.links)
+                ):
                     continue
                 yield from self._through(wanted, given)
 
@@ -707,10 +778,17 @@ class Families:
             mine = ", ".join(inner.column((), column) for column in wanted.columns)
             keys = ", ".join(source.column((), column) for column in wanted.referred)
             keys = f"({keys})" if len(wanted.columns) > 1 else keys
-            joined = "\n".join(f"    {line}" for line in select([mine], inner, where([condition])).split("\n"))
+            joined = "\n".join(
+                f"    {line}" for line in select([mine], inner, where([condition])).split("\n")
+            )
             lines = where([f"AND {keys} IN (\n{joined}\n  )"])
             if family == "of":
-                sql = select(shown_columns(source), source, lines, Families(target, self._things, self._kind)._order(source))
+                sql = select(
+                    shown_columns(source),
+                    source,
+                    lines,
+                    Families(target, self._things, self._kind)._order(source),
+                )
             else:
                 sql = select([f"COUNT(*) AS {written(target.stem, self._kind)}"], source, lines)
 
@@ -735,45 +813,89 @@ class Families:
     def _with_children(self) -> Iterator[DraftTemplate]:
         """What has none, or more than some number, of what refers to it."""
         thing = self._thing
-        if not thing.names or self._is_list:
+        for child, link, nouns in self._children():
+            source, inner = Source(thing, self._kind), Source(child, self._kind)
+            on = f"{inner.column((), link.columns[0])} = {source.column((), thing.key[0])}"
+            lines = where([f"AND NOT EXISTS (SELECT 1 {_one_line(inner.text())} WHERE {on})"])
+            sql = select(shown_columns(source), source, lines, self._order(source))
+            words = {**self._nouns, "others": nouns, "an_other": with_article(_one(nouns, child))}
+
+            def say(turn: int, words: Mapping[str, str] = words) -> Saying:  # noqa: ARG001
+                return words, {}
+
+            yield DraftTemplate(
+                f"{thing.stem}_without_{_slug(nouns)}",
+                f"The {thing.nouns} that have no {nouns}",
+                sql,
+                write(frames("without"), say),
+                write(test_frames("without"), say, most=1),
+            )
+        yield from self._by_children()
+
+    def _by_children(self) -> Iterator[DraftTemplate]:
+        """What has more, or fewer, of what refers to it than a number."""
+        thing = self._thing
+        source = Source(thing, self._kind)
+        counts: dict[str, tuple[str, str]] = {}
+        for child, link, nouns in self._children():
+            inner = Source(child, self._kind)
+            on = f"{inner.column((), link.columns[0])} = {source.column((), thing.key[0])}"
+            counted = f"(SELECT COUNT(*) {_one_line(inner.text())} WHERE {on})"
+            counts.setdefault(_slug(nouns), (nouns, counted))
+        if not counts:
+            return
+        counted = choice("counted", [(value, sql) for value, (_, sql) in counts.items()])
+        compared = choice("comparison", [*COMPARISONS.items()])
+        columns = [*shown_columns(source), f"{counted} AS number"]
+        sql = select(columns, source, where([f"AND {counted} {compared} :number"]),
+                     "ORDER BY number DESC")  # fmt: skip
+        nouns_of = [(value, nouns) for value, (nouns, _) in counts.items()]
+
+        def say(turn: int) -> Saying:
+            value, nouns = nouns_of[turn % len(nouns_of)]
+            number = 2 + turn % 9
+            words = {**self._nouns, "others": nouns, "number": str(number)}
+            return words, {"counted": value, "comparison": "above", "number": number}
+
+        counters = [
+            fill(frame, {**self._nouns, "others": nouns})
+            for _, nouns in nouns_of[:2]
+            for frame in frames("not_more_than")
+        ]
+        yield DraftTemplate(
+            f"{thing.stem}_by_number_of_what",
+            f"The {thing.nouns} with more or fewer of what belongs to them than a number",
+            sql,
+            write(frames("more_than"), say, most=10),
+            (),
+            (
+                {
+                    "name": "counted",
+                    "type": "string",
+                    "required": True,
+                    "description": "what is counted",
+                    "enum": list(counts),
+                    "synonyms": {v: [n] for v, n in nouns_of if n != v} or None,
+                },  # fmt: skip
+                comparison_choice() | {"required": True},
+                {"name": "number", "type": "integer", "required": True, "description": "how many"},
+            ),
+            counters=tuple(counters),
+        )
+
+    def _children(self) -> Iterator[tuple[Thing, Link, str]]:
+        """What refers to the thing, by what link, and what such things are called."""
+        thing = self._thing
+        if not thing.names or self._is_list or len(thing.key) != 1:
             return
         for child in self._things:
             for link in child.links:
-                if link.thing is not thing or child is thing or len(thing.key) != 1:
+                if link.thing is not thing or child is thing:
                     continue
-                source, inner = Source(thing, self._kind), Source(child, self._kind)
-                on = f"{inner.column((), link.columns[0])} = {source.column((), thing.key[0])}"
                 nouns = child.nouns
                 if child.joins_two:
                     nouns = next((plural(o.noun) for o in child.links if o is not link), nouns)
-                exists = f"NOT EXISTS (SELECT 1 {_one_line(inner.text())} WHERE {on})"
-                sql = select(shown_columns(source), source, where([f"AND {exists}"]), self._order(source))
-                words = {**self._nouns, "others": nouns, "an_other": with_article(_one(nouns, child))}
-                others = _slug(nouns)
-                yield DraftTemplate(
-                    f"{thing.stem}_without_{others}", f"The {thing.nouns} that have no {nouns}", sql,
-                    write(frames("without"), lambda turn, words=words: (words, {})),  # type: ignore[misc]
-                    write(test_frames("without"), lambda turn, words=words: (words, {}), most=1),  # type: ignore[misc]
-                )  # fmt: skip
-                source, inner = Source(thing, self._kind), Source(child, self._kind)
-                counted = f"(SELECT COUNT(*) {_one_line(inner.text())} WHERE {on})"
-                compared = choice("comparison", [*COMPARISONS.items()])
-                alias = written(others, self._kind)
-                sql = select([*shown_columns(source), f"{counted} AS {alias}"], source,
-                             where([f"AND {counted} {compared} :number"]), f"ORDER BY {alias} DESC")  # fmt: skip
-
-                def say(turn: int, words: Mapping[str, str] = words) -> Saying:
-                    number = 2 + turn % 9
-                    return {**words, "number": str(number)}, {"comparison": "above", "number": number}
-
-                yield DraftTemplate(
-                    f"{thing.stem}_by_number_of_{others}",
-                    f"The {thing.nouns} with more or fewer {nouns} than a number", sql,
-                    write(frames("more_than"), say, most=8), (),
-                    (comparison_choice() | {"required": True},
-                     {"name": "number", "type": "integer", "required": True, "description": f"how many {nouns}"}),
-                    counters=tuple(fill(f, words) for f in frames("not_more_than")),
-                )  # fmt: skip
+                yield child, link, nouns
 
     # Parts
 
@@ -952,14 +1074,20 @@ def _earner(things: Sequence[Thing]) -> Thing | None:
         if any(m.adds_up and {*_sums(m)} & sums or m.value == "revenue" for m in measures_of(thing))
     ]
     first = words_of_columns().money_first
-    ranked = [t for noun in first for t in earning if t.noun.split(" ")[-1] == noun and not t.joins_two]
+    ranked = [
+        t for noun in first for t in earning if t.noun.split(" ")[-1] == noun and not t.joins_two
+    ]
     return ranked[0] if ranked else earning[0] if earning else None
 
 
 def _verbs(measure: Measure) -> tuple[tuple[str, ...], tuple[str, ...]]:
     spoken = {*measure.label.split(" ")}
     found = next((m for m in words_of_columns().measures if m.words & spoken), None)
-    return (found.verbs, found.done) if found is not None and measure.adds_up and found.done else ((), ())
+    return (
+        (found.verbs, found.done)
+        if found is not None and measure.adds_up and found.done
+        else ((), ())
+    )
 
 
 def _sums(measure: Measure) -> tuple[str, ...]:
@@ -976,7 +1104,12 @@ def _said_too(measure: Measure, turn: int) -> tuple[str, ...]:
 
 def _rankings(
     numbers: Sequence[Measure], births: Sequence[Property]
-) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, str]], list[tuple[str, str]], list[tuple[str, Property, str]]]:
+) -> tuple[
+    dict[str, tuple[str, ...]],
+    list[tuple[str, str]],
+    list[tuple[str, str]],
+    list[tuple[str, Property, str]],
+]:
     """The values of a ranking with their words, those in one word, those in several, and orders."""
     options: dict[str, tuple[str, ...]] = {}
     shorts: list[tuple[str, str]] = []
@@ -1012,7 +1145,11 @@ def _rankings(
 
 
 def _one(nouns: str, child: Thing) -> str:
-    return child.noun if nouns == child.nouns else next((link.noun for link in child.links if plural(link.noun) == nouns), child.noun)
+    return (
+        child.noun
+        if nouns == child.nouns
+        else next((link.noun for link in child.links if plural(link.noun) == nouns), child.noun)
+    )
 
 
 def _slug(text: str) -> str:

@@ -89,6 +89,8 @@ def _own(source: Source, path: Path, prop: Property, owner: str) -> Iterator[Fil
             parameter: Parameter = {"name": name, "type": "string", "description": about}
             if owner:
                 parameter["aliases"] = [prop.label]
+            if values:
+                parameter["example"] = values[0]
             say = _category(name, prop.label, values, plural(owner) if owner else "")
         case "flag":
             yes, no = flag_words(prop.label)
@@ -126,6 +128,8 @@ def _by_name(source: Source, path: Path) -> Filter:
         "description": f"{link.noun} by its name",
         "required": False,
     }
+    if samples:
+        parameter["example"] = samples[0]
     if link.thing.also:
         parameter["aliases"] = list(link.thing.also)
     sql = (when(name, f"AND {source.name_of(path)} = :{name}"),)
@@ -286,7 +290,9 @@ def _values(prop: Property) -> tuple[str, ...]:
 
 def _pool(label: str) -> tuple[str, ...]:
     spoken = {*label.split(" ")}
-    return next((each.values for each in phrases().values if each.words & spoken), ("Alpha", "Bravo"))
+    return next(
+        (each.values for each in phrases().values if each.words & spoken), ("Alpha", "Bravo")
+    )
 
 
 def _category(
@@ -295,7 +301,12 @@ def _category(
     """`cancelled`, `in Leeds`, `with job title Chef`."""
     known = values or _pool(label)
     spoken = {*label.split(" ")}
-    states = phrases().states | phrases().levels | phrases().nouns_of_kind | {"category", "make", "brand", "gender", "form"}
+    states = (
+        phrases().states
+        | phrases().levels
+        | phrases().nouns_of_kind
+        | {"category", "make", "brand", "gender", "form"}
+    )
     adjective = bool(spoken & states) and not of
 
     def say(turn: int) -> Clause | None:
@@ -332,9 +343,7 @@ def _level(name: str, label: str, samples: Sequence[int]) -> Callable[[int], Cla
     return say
 
 
-def _flag(
-    name: str, yes: Sequence[str], no: Sequence[str]
-) -> Callable[[int], Clause | None]:
+def _flag(name: str, yes: Sequence[str], no: Sequence[str]) -> Callable[[int], Clause | None]:
     def say(turn: int) -> Clause:
         is_yes = turn % 3 != 2
         value, words = (yes[0], yes) if is_yes else (no[0], no)
@@ -349,14 +358,21 @@ def _flag(
 def _lead(name: str, noun: str, samples: Sequence[str]) -> Callable[[int], Clause | None]:
     known = samples or _pool(noun)
     leads = words_of_columns().lead_to(noun)
-    is_kind = bool({*noun.split(" ")} & (phrases().nouns_of_kind | {"category", "genre", "specialty"}))
+    is_kind = bool(
+        {*noun.split(" ")} & (phrases().nouns_of_kind | {"category", "genre", "specialty"})
+    )
 
     def say(turn: int) -> Clause:
         value = known[turn % len(known)]
         if is_kind and turn % 2 == 0:
             return Clause({name: value}, before=value)
         if turn % 3 == 1:
-            return Clause({name: value}, after=f"in the {noun} {value}" if leads[0].startswith("in") else f"of {noun} {value}")
+            return Clause(
+                {name: value},
+                after=f"in the {noun} {value}"
+                if leads[0].startswith("in")
+                else f"of {noun} {value}",
+            )
         return Clause({name: value}, after=leads[turn % len(leads)].format(value=value))
 
     return say

@@ -61,7 +61,9 @@ def groups_of(thing: Thing) -> list[Group]:
             continue
         words = tuple(w for w in each.words if w not in taken and w != each.noun)
         taken |= {each.noun, *words}
-        found[each.value] = Group(each.value, each.noun, words, each.columns, each.by, each.path, each.is_time)
+        found[each.value] = Group(
+            each.value, each.noun, words, each.columns, each.by, each.path, each.is_time
+        )
     return list(found.values())
 
 
@@ -141,7 +143,10 @@ def measures_of(thing: Thing) -> list[Measure]:
     line = _line_amount(thing)
     if line is not None:
         prices = {*known.prices}
-        found = [line, *(m for m in found if m.label not in prices and not m.label.endswith("price"))]
+        found = [
+            line,
+            *(m for m in found if m.label not in prices and not m.label.endswith("price")),
+        ]
     return sorted(found, key=lambda m: not m.adds_up)
 
 
@@ -157,8 +162,14 @@ def _of_column(prop: Property, thing: Thing, *, happens: bool) -> Measure:
     def expression(source: Source) -> str:
         return source.column((), prop.name)
 
-    plain = " ".join(w for w in prop.label.split(" ") if w not in ("total", "unit", "base", "net", "gross"))
-    short = prop.label.split(" ")[0] if prop.label.split(" ")[-1] in ("minutes", "km", "hours", "days") else ""
+    plain = " ".join(
+        w for w in prop.label.split(" ") if w not in ("total", "unit", "base", "net", "gross")
+    )
+    short = (
+        prop.label.split(" ")[0]
+        if prop.label.split(" ")[-1] in ("minutes", "km", "hours", "days")
+        else ""
+    )
     words = [plain, short, plural(prop.label), plural(plain), f"{thing.noun} {prop.label}"]
     label = plain if plain and "unit" in spoken else prop.label
     return Measure(
@@ -188,13 +199,24 @@ def _line_amount(thing: Thing) -> Measure | None:
 
     def expression(source: Source) -> str:
         text = f"{source.column((), many.name)} * {source.column((), price.name)}"
-        return f"{text} * (1 - {source.column((), less.name)})" if less is not None and share else text
+        return (
+            f"{text} * (1 - {source.column((), less.name)})" if less is not None and share else text
+        )
 
-    return Measure("revenue", "revenue", ("sales", "turnover", "value", "income", "total", "amount"), expression, adds_up=True)
+    return Measure(
+        "revenue",
+        "revenue",
+        ("sales", "turnover", "value", "income", "total", "amount"),
+        expression,
+        adds_up=True,
+    )
 
 
 def superlatives(measure: Measure) -> tuple[Sequence[str], Sequence[str]]:
     """The words for the greatest and the smallest of an amount."""
-    spoken = {*measure.label.split(" "), *(w for word in measure.words[:1] for w in word.split(" "))}
+    spoken = {
+        *measure.label.split(" "),
+        *(w for word in measure.words[:1] for w in word.split(" ")),
+    }
     found = next((s for s in words_of_columns().superlatives if s.words & spoken), None)
     return (found.most, found.least) if found else ((), ())

@@ -127,7 +127,9 @@ def shown_columns(source: Source, *, everything: bool = False) -> list[str]:
             continue
         show(column, prop.name)
     return [
-        column if column.endswith(f".{written(alias, kind)}") else f"{column} AS {written(alias, kind)}"
+        column
+        if column.endswith(f".{written(alias, kind)}")
+        else f"{column} AS {written(alias, kind)}"
         for alias, column in shown.items()
     ]
 

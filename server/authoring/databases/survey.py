@@ -120,7 +120,9 @@ class _Surveyor:
         known |= {f"{t.written}.{c}".lower() for t in tables for c in t.columns}
         skipped = frozenset(name.lower() for name in self._looked_at.skipped)
         for name in sorted(skipped - known):
-            raise RequestInvalid(f"there is no column {name!r}; {did_you_mean(name, sorted(known))}")
+            raise RequestInvalid(
+                f"there is no column {name!r}; {did_you_mean(name, sorted(known))}"
+            )
         return skipped
 
     async def _table(self, table: Table, skipped: Collection[str]) -> SurveyedTable | None:
@@ -147,9 +149,13 @@ class _Surveyor:
             if not column.is_contact and column.column.kind != "other":
                 columns[name] = await self._sampled(table, column)
         shown = [n for n, c in columns.items() if not c.is_contact and c.column.kind != "other"]
-        some = await self._rows(
-            f"SELECT {', '.join(map(quoted, shown))} FROM {quoted_table(table)} LIMIT {_MOST_SAMPLES}"  # noqa: S608
-        ) if shown else []
+        some = (
+            await self._rows(
+                f"SELECT {', '.join(map(quoted, shown))} FROM {quoted_table(table)} LIMIT {_MOST_SAMPLES}"  # noqa: S608
+            )
+            if shown
+            else []
+        )
         return SurveyedTable(
             table,
             columns,
@@ -185,9 +191,7 @@ class _Surveyor:
 
     @staticmethod
     def _some(table: Table, column: str) -> str:
-        return (
-            f"(SELECT {quoted(column)} FROM {quoted_table(table)} LIMIT {_SAMPLED_ROWS}) AS some"  # noqa: S608
-        )
+        return f"(SELECT {quoted(column)} FROM {quoted_table(table)} LIMIT {_SAMPLED_ROWS}) AS some"  # noqa: S608
 
     async def _with_keys(
         self, own: SurveyedTable, tables: Mapping[str, SurveyedTable]
@@ -207,7 +211,9 @@ class _Surveyor:
             for other in tables.values():
                 referred = other.primary_key or _likely_key(other)
                 if len(referred) == 1 and _names_key(column.name, other, referred[0]):
-                    if other is not own and await self._refers(own, column.name, other, referred[0]):
+                    if other is not own and await self._refers(
+                        own, column.name, other, referred[0]
+                    ):
                         keys.append(ForeignKey((column.name,), other.name, referred))
                         break
         return replace(own, foreign_keys=tuple(keys), primary_key=primary)
@@ -258,7 +264,9 @@ def quoted_table(table: Table) -> str:
 
 def _by_name(tables: Mapping[str, SurveyedTable], name: str) -> SurveyedTable | None:
     folded = name.lower()
-    return next((t for t in tables.values() if folded in (t.name.lower(), t.table.name.lower())), None)
+    return next(
+        (t for t in tables.values() if folded in (t.name.lower(), t.table.name.lower())), None
+    )
 
 
 def _likely_key(table: SurveyedTable) -> tuple[str, ...]:

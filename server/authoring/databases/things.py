@@ -103,7 +103,11 @@ class Thing:
         return (
             len(self.links) > 1
             and not self.names
-            and ({*self.key} <= referring if self.key else not [p for p in own if p.name not in referring])
+            and (
+                {*self.key} <= referring
+                if self.key
+                else not [p for p in own if p.name not in referring]
+            )
         )
 
     @property
@@ -202,7 +206,11 @@ def _with_noun(link: Link, own: Thing) -> Link:
     return Link(link.columns, other, link.referred, noun)
 
 
-known_roles: Final[Mapping[str, str]] = {"reports to": "manager", "report to": "manager", "boss": "manager"}
+known_roles: Final[Mapping[str, str]] = {
+    "reports to": "manager",
+    "report to": "manager",
+    "boss": "manager",
+}
 
 
 def _names(thing: Thing) -> tuple[str, ...]:
@@ -222,7 +230,8 @@ def _names(thing: Thing) -> tuple[str, ...]:
             if not looked_at or column.distinct >= 0.6 * column.filled:
                 return (column.name,)
     ends = next(
-        (c for label, c in columns.items() if label.endswith(" name") and c.column.kind == "text"), None
+        (c for label, c in columns.items() if label.endswith(" name") and c.column.kind == "text"),
+        None,
     )
     return (ends.name,) if ends is not None and not thing.table.foreign_keys else ()
 
@@ -275,7 +284,9 @@ def _role(
     if plain in known.upkeep or label in known.upkeep or kind == "other":
         return "upkeep"
     texts = [str(v) for v in column.samples]
-    if kind in ("date", "datetime") or (kind == "text" and texts and all(map(_DAY.fullmatch, texts))):
+    if kind in ("date", "datetime") or (
+        kind == "text" and texts and all(map(_DAY.fullmatch, texts))
+    ):
         whole = not texts or all(map(_DAY.fullmatch, texts))
         return "date" if whole else "text"
     if column.is_contact:
@@ -316,8 +327,10 @@ def _yes_no(column: SurveyedColumn, label: str) -> tuple[Any, Any]:
     no = next((v for text, v in values.items() if text in known.no_values), None)
     if yes is None and no is None or not {*values} <= {*known.yes_values, *known.no_values}:
         return None, None
-    if column.column.kind == "integer" and len(values) == 1 and not (
-        spoken & known.flag_words or _is_quality(label)
+    if (
+        column.column.kind == "integer"
+        and len(values) == 1
+        and not (spoken & known.flag_words or _is_quality(label))
     ):
         return None, None
     others = {"1": 0, "0": 1, "Y": "N", "N": "Y", "y": "n", "n": "y"}
