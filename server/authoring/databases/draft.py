@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from server.authoring.databases.families import DraftTemplate, Families
+from server.authoring.databases.families import templates_of
+from server.authoring.databases.family import DraftTemplate
 from server.authoring.databases.survey import LookedAt, survey_database
 from server.authoring.databases.things import Thing, things_of
 from server.authoring.drafts import Draft, escaped
@@ -35,11 +36,7 @@ async def draft_from_database(database: Database, name: str, looked_at: LookedAt
     if not survey.tables:
         raise RequestInvalid(f"{database.address.shown} holds no table to ask about")
     things = things_of(survey)
-    drafted = _each_once(
-        template
-        for thing in things
-        for template in Families(thing, things, survey.kind).templates()
-    )
+    drafted = _each_once(templates_of(things, survey.kind))
     tried, notes = await _tried(drafted, database)
     templates = [_template(template) for template in tried]
     about = ", ".join(thing.nouns for thing in things if not thing.joins_two)

@@ -113,8 +113,7 @@ def _own(source: Source, path: Path, prop: Property, owner: str) -> Iterator[Fil
             say = _level(name, prop.label, samples)
         case _:
             return
-    sql = (when(name, f"AND {column} = :{name}"),)
-    yield Filter(parameter | {"required": False}, sql, say)
+    yield Filter(parameter | {"required": False}, (when(name, f"AND {column} = :{name}"),), say)
 
 
 def _by_name(source: Source, path: Path) -> Filter:
@@ -242,7 +241,7 @@ def compare(numbers: Sequence[Amount], turn: int) -> Clause:
             return Clause(given, after=f"{words[turn % len(words)]} {number}{unit}")
     if plural(label) == label or label.split(" ")[0] == "units":
         return Clause(given, after=f"with {of_many} {number} {label}")
-    if (measure is numbers[0] and turn % 2 == 0) or len(numbers) == 1 and turn % 3 == 0:
+    if (measure is numbers[0] and turn % 2 == 0) or (len(numbers) == 1 and turn % 3 == 0):
         return Clause(given, after=f"{of_amount} {number}")
     return Clause(given, after=f"with {with_article(label)} {of_amount} {number}")
 
@@ -257,8 +256,8 @@ def round_between(measure: Amount, turn: int) -> float:
     if high - low >= 5 or measure.whole:
         digits = max(1, len(str(int(abs(high - low)))) - 1)
         step = 10 ** (digits - 1)
-        return int(round(value / step) * step)
-    return round(value, 1)
+        return int(round(float(value) / step) * step)
+    return round(float(value), 1)
 
 
 def date_of(thing: Thing) -> tuple[Path, Property] | None:
@@ -391,7 +390,9 @@ def spoken_filter(
         second = sayable[(turn + 1 + turn // len(sayable)) % len(sayable)]
         if second is not first:
             chosen = [second, first] if first.is_period else [first, second]
-    before, after, arguments = [], [], {}
+    before: list[str] = []
+    after: list[str] = []
+    arguments: dict[str, Any] = {}
     timed = False
     for each in chosen:
         clause = each.says(turn // len(sayable) if len(sayable) > 1 else turn)

@@ -220,3 +220,27 @@ def superlatives(measure: Measure) -> tuple[Sequence[str], Sequence[str]]:
     }
     found = next((s for s in words_of_columns().superlatives if s.words & spoken), None)
     return (found.most, found.least) if found else ((), ())
+
+
+def sums(measure: Measure) -> tuple[str, ...]:
+    spoken = {*measure.label.split(" ")}
+    if not measure.adds_up or not measure.earns:
+        return ()
+    return next((m.sum for m in words_of_columns().measures if m.words & spoken), ())
+
+
+def earner(things: Sequence[Thing]) -> Thing | None:
+    """The thing whose amounts are the revenue."""
+    earning = [
+        thing
+        for thing in things
+        if any(
+            (m.adds_up and {*sums(m)} & {"revenue"}) or m.value == "revenue"
+            for m in measures_of(thing)
+        )
+    ]
+    first = words_of_columns().money_first
+    ranked = [
+        t for noun in first for t in earning if t.noun.split(" ")[-1] == noun and not t.joins_two
+    ]
+    return ranked[0] if ranked else earning[0] if earning else None

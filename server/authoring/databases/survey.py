@@ -145,9 +145,9 @@ class _Surveyor:
         rows = await self._number(f"SELECT COUNT(*) FROM {quoted_table(table)}")
         if not self._looked_at.samples:
             return SurveyedTable(table, columns, rows, primary_key=table.primary_key)
-        for name, column in columns.items():
-            if not column.is_contact and column.column.kind != "other":
-                columns[name] = await self._sampled(table, column)
+        for name, one in columns.items():
+            if not one.is_contact and one.column.kind != "other":
+                columns[name] = await self._sampled(table, one)
         shown = [n for n, c in columns.items() if not c.is_contact and c.column.kind != "other"]
         some = (
             await self._rows(

@@ -1,10 +1,11 @@
 """What tables and columns are in words: things with names, amounts, days, and what they refer to."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from server.authoring.clauses import is_quality
 from server.authoring.databases.survey import Survey, SurveyedColumn, SurveyedTable
 from server.authoring.databases.words import words_of_columns
 from server.authoring.phrases import phrases, plural, singular
@@ -200,13 +201,13 @@ def _with_noun(link: Link, own: Thing) -> Link:
     noun = other.noun
     if other is own or same:
         noun = called if called != other.noun else f"parent {other.noun}"
-        noun = known_roles.get(called, noun)
+        noun = _ROLES.get(called, noun)
     elif not alike and called not in ("id", "") and called not in other.also:
         noun = called if called.isascii() and len(called) > 2 else other.noun
     return Link(link.columns, other, link.referred, noun)
 
 
-known_roles: Final[Mapping[str, str]] = {
+_ROLES: Final[Mapping[str, str]] = {
     "reports to": "manager",
     "report to": "manager",
     "boss": "manager",
@@ -325,7 +326,7 @@ def _yes_no(column: SurveyedColumn, label: str) -> tuple[Any, Any]:
         return None, None
     yes = next((v for text, v in values.items() if text in known.yes_values), None)
     no = next((v for text, v in values.items() if text in known.no_values), None)
-    if yes is None and no is None or not {*values} <= {*known.yes_values, *known.no_values}:
+    if (yes is None and no is None) or not {*values} <= {*known.yes_values, *known.no_values}:
         return None, None
     if (
         column.column.kind == "integer"
@@ -333,17 +334,22 @@ def _yes_no(column: SurveyedColumn, label: str) -> tuple[Any, Any]:
         and not (spoken & known.flag_words or _is_quality(label))
     ):
         return None, None
-    others = {"1": 0, "0": 1, "Y": "N", "N": "Y", "y": "n", "n": "y"}
-    if yes is None:
-        yes = type(no)(others.get(str(no), "true"))
-    if no is None:
-        no = type(yes)(others.get(str(yes), "false"))
-    return yes, no
+    return (_opposite(no) if yes is None else yes), (_opposite(yes) if no is None else no)
+
+
+def _opposite(value: Any) -> Any:
+    """The other one of two values that mean yes and no, where a column has but one of them."""
+    if isinstance(value, int):
+        return 1 - value
+    known = words_of_columns()
+    for here, there in ((known.yes_values, known.no_values), (known.no_values, known.yes_values)):
+        if str(value).lower() in here:
+            other = there[here.index(str(value).lower())]
+            return other.upper() if str(value).isupper() else other
+    return None
 
 
 def _is_quality(label: str) -> bool:
-    from server.authoring.clauses import is_quality
-
     return is_quality(label.split(" ")[-1])
 
 
@@ -360,7 +366,3 @@ def _is_sayable(text: str) -> bool:
 def is_sayable(text: str) -> bool:
     """Whether a value can stand in a sentence."""
     return _is_sayable(text)
-
-
-def measures_of(thing: Thing) -> Sequence[Property]:
-    return thing.of_role("measure")
