@@ -35,6 +35,8 @@ _AGENT: Final = "retrievers.implementations.intent.IntentAgentRetriever"
 _SQL: Final = "retrievers.implementations.intent.IntentSQLRetriever"
 DATA_FOLDER: Final = "adapters/{name}/data"
 """Where files of data are copied to."""
+_PASSWORD: Final = "PASSWORD"  # noqa: S105  no password, a place for one
+"""Stands for a password in what may be committed."""
 _ODD: Final = re.compile(r"[\s'\"#$\\]")
 _FIRST_QUESTION: Final = "what is 20% off 80"
 
@@ -80,7 +82,7 @@ def database_source(address: DatabaseAddress, name: str, folder: Path) -> Databa
     if not address.secrets:
         return DatabaseSource(plain)
     variable = f"{identifier(name).upper()}_DATABASE_URL"
-    example = address.url.set(password="PASSWORD").render_as_string(hide_password=False)
+    example = address.url.set(password=_PASSWORD).render_as_string(hide_password=False)
     return DatabaseSource(
         f"${{{variable}}}", f"{variable}={env_value(plain)}", f"{variable}={example}"
     )

@@ -56,18 +56,32 @@ class Amounts(Family):
     def _count_by(self) -> Iterator[DraftTemplate]:
         counted = f"COUNT(*) AS {written(self.thing.stem, self.kind)}"
         nouns = self.thing.nouns
-        yield self._grouped("count_by", f"count_{self.thing.stem}_by", [counted],
-                            f"Count {nouns} by what they belong to")  # fmt: skip
-        yield self._grouped("count_top_by", f"top_by_{self.thing.stem}", [counted],
-                            f"What has the most {nouns}, the first few")  # fmt: skip
+        yield self._grouped(
+            "count_by",
+            f"count_{self.thing.stem}_by",
+            [counted],
+            f"Count {nouns} by what they belong to",
+        )
+        yield self._grouped(
+            "count_top_by",
+            f"top_by_{self.thing.stem}",
+            [counted],
+            f"What has the most {nouns}, the first few",
+        )
 
     def _most_by(self) -> DraftTemplate:
         source = Source(self.thing, self.kind)
         alias = written(self.thing.stem, self.kind)
         return self._ranking_of_groups(
-            "most_by", f"most_{self.thing.stem}_by", f"COUNT(*) AS {alias}", alias, source,
-            f"Which has the most {self.thing.nouns}", (), {"highest": ["most"], "lowest": ["fewest", "least"]},
-        )  # fmt: skip
+            "most_by",
+            f"most_{self.thing.stem}_by",
+            f"COUNT(*) AS {alias}",
+            alias,
+            source,
+            f"Which has the most {self.thing.nouns}",
+            (),
+            {"highest": ["most"], "lowest": ["fewest", "least"]},
+        )
 
     def _total(self, family: str, measures: Sequence[Measure]) -> DraftTemplate:
         source = Source(self.thing, self.kind)
@@ -117,23 +131,39 @@ class Amounts(Family):
         labels = either(m.label for m in measures)
         figures = [f"{function}({expression}) AS {alias}"]
         yield self._grouped(
-            f"{family}_by", f"{name}_of_{self.thing.stem}_by", figures,
-            f"{name.capitalize()} of {labels} by what {self.thing.nouns} belong to", measures, alias,
-        )  # fmt: skip
+            f"{family}_by",
+            f"{name}_of_{self.thing.stem}_by",
+            figures,
+            f"{name.capitalize()} of {labels} by what {self.thing.nouns} belong to",
+            measures,
+            alias,
+        )
         if family == "sum":
             yield self._grouped(
-                "sum_top_by", f"top_by_total_of_{self.thing.stem}", figures,
-                f"What has the highest total of {labels}, the first few", measures, alias,
-            )  # fmt: skip
+                "sum_top_by",
+                f"top_by_total_of_{self.thing.stem}",
+                figures,
+                f"What has the highest total of {labels}, the first few",
+                measures,
+                alias,
+            )
 
     def _best_by(self, measures: Sequence[Measure]) -> DraftTemplate:
         source = Source(self.thing, self.kind)
         expression = choice("measure", [(m.value, m.expression(source)) for m in measures])
         return self._ranking_of_groups(
-            "best_by", f"best_{self.thing.stem}_by", f"SUM({expression}) AS total", "total", source,
-            f"Which has the highest total of {either(m.label for m in measures)}", measures,
-            {"highest": ["most", "best", "largest", "biggest"], "lowest": ["least", "worst", "smallest"]},
-        )  # fmt: skip
+            "best_by",
+            f"best_{self.thing.stem}_by",
+            f"SUM({expression}) AS total",
+            "total",
+            source,
+            f"Which has the highest total of {either(m.label for m in measures)}",
+            measures,
+            {
+                "highest": ["most", "best", "largest", "biggest"],
+                "lowest": ["least", "worst", "smallest"],
+            },
+        )
 
     def _grouped(
         self,
@@ -151,8 +181,14 @@ class Amounts(Family):
         columns, by = _group_sql(groups, source)
         filters = beside(filters_of(source))
         order = choice_or("by", groups, lambda g: g.is_time, "1", f"{figure} DESC")
-        sql = select([columns, *figures], source, where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
-                     f"GROUP BY {by}", f"ORDER BY {order}", *(["LIMIT :limit"] if is_top else []))  # fmt: skip
+        sql = select(
+            [columns, *figures],
+            source,
+            where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
+            f"GROUP BY {by}",
+            f"ORDER BY {order}",
+            *(["LIMIT :limit"] if is_top else []),
+        )
 
         def say(turn: int) -> Saying | None:
             group = groups[turn % len(groups)]
@@ -182,12 +218,22 @@ class Amounts(Family):
             return said
 
         return DraftTemplate(
-            template_id, description, sql, write(frames(family), say), write(test_frames(family), test, most=2),
-            (_group_choice("what they are put together by", groups,
-                           words_of_columns().top_leads if is_top else words_of_columns().group_leads),
-             *of_measures(measures), *(f.parameter for f in filters),
-             *([{**LIMIT, "required": True}] if is_top else [])),
-        )  # fmt: skip
+            template_id,
+            description,
+            sql,
+            write(frames(family), say),
+            write(test_frames(family), test, most=2),
+            (
+                _group_choice(
+                    "what they are put together by",
+                    groups,
+                    words_of_columns().top_leads if is_top else words_of_columns().group_leads,
+                ),
+                *of_measures(measures),
+                *(f.parameter for f in filters),
+                *([{**LIMIT, "required": True}] if is_top else []),
+            ),
+        )
 
     def _ranking_of_groups(
         self,
@@ -204,8 +250,14 @@ class Amounts(Family):
         columns, by = _group_sql(groups, source)
         filters = beside(filters_of(source))
         direction = choice("order", [("lowest", "ASC"), ("highest", "DESC")])
-        sql = select([columns, counted], source, where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
-                     f"GROUP BY {by}", f"ORDER BY {figure} {direction}", "LIMIT 1")  # fmt: skip
+        sql = select(
+            [columns, counted],
+            source,
+            where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
+            f"GROUP BY {by}",
+            f"ORDER BY {figure} {direction}",
+            "LIMIT 1",
+        )
 
         def say(turn: int) -> Saying | None:
             group = groups[turn % len(groups)]
@@ -218,15 +270,26 @@ class Amounts(Family):
             return words, arguments
 
         order: Parameter = {
-            "name": "order", "type": "string", "enum": list(orders), "default": "highest",
+            "name": "order",
+            "type": "string",
+            "enum": list(orders),
+            "default": "highest",
             "synonyms": {name: list(words) for name, words in orders.items()},
             "description": "the highest or the lowest",
-        }  # fmt: skip
+        }
         return DraftTemplate(
-            template_id, description, sql, write(frames(family), say), write(test_frames(family), lambda t: say(t + 1), most=1),
-            (_group_choice("which of what", groups, words_of_columns().which_leads), *of_measures(measures), order,
-             *(f.parameter for f in filters)),
-        )  # fmt: skip
+            template_id,
+            description,
+            sql,
+            write(frames(family), say),
+            write(test_frames(family), lambda t: say(t + 1), most=1),
+            (
+                _group_choice("which of what", groups, words_of_columns().which_leads),
+                *of_measures(measures),
+                order,
+                *(f.parameter for f in filters),
+            ),
+        )
 
 
 def choice_or(name: str, groups: Sequence[Group], test: Any, then: str, otherwise: str) -> str:
@@ -264,8 +327,12 @@ def _enumeration(
         taken |= {word.lower() for word in kept}
         if kept:
             synonyms[each.value] = kept
-    parameter: Parameter = {"name": name, "type": "string", "description": about,
-                            "enum": [each.value for each in options]}  # fmt: skip
+    parameter: Parameter = {
+        "name": name,
+        "type": "string",
+        "description": about,
+        "enum": [each.value for each in options],
+    }
     if default is None:
         parameter["required"] = True
     else:
@@ -289,9 +356,13 @@ def _group_choice(about: str, groups: Sequence[Group], leads: Sequence[str]) -> 
         taken |= {*kept}
         synonyms[group.value] = kept
     return {
-        "name": "by", "type": "string", "description": about, "required": True,
-        "enum": [g.value for g in groups], "synonyms": synonyms,
-    }  # fmt: skip
+        "name": "by",
+        "type": "string",
+        "description": about,
+        "required": True,
+        "enum": [g.value for g in groups],
+        "synonyms": synonyms,
+    }
 
 
 def of_measures(measures: Sequence[Measure]) -> tuple[Parameter, ...]:

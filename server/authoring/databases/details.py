@@ -48,9 +48,11 @@ class Details(Family):
             source = Source(thing, self.kind)
             name = identifier(f"{thing.noun} name")
             sql = select(
-                shown_columns(source, everything=True), source,
-                where([by_name(source, (), name)]), self.order(source),
-            )  # fmt: skip
+                shown_columns(source, everything=True),
+                source,
+                where([by_name(source, (), name)]),
+                self.order(source),
+            )
             known = names or phrases().person_names
             money = any(superlatives(m)[0][:1] == ("most expensive",) for m in self.measures)
             asked = list(frames("details"))
@@ -72,12 +74,24 @@ class Details(Family):
                 return words, {name: value}
 
             yield DraftTemplate(
-                f"{slug(thing.noun)}_details", f"Everything about one {thing.noun}, by its name", sql,
-                write(asked, say), write(test_frames("details"), lambda t: say(t + 12), most=2),
-                ({"name": name, "type": "string", "required": True, "description": f"name of the {thing.noun}",
-                  "example": known[0]},),
-                counters=tuple(fill(f, {**self.nouns, "name": known[0]}) for f in frames("not_details")),
-            )  # fmt: skip
+                f"{slug(thing.noun)}_details",
+                f"Everything about one {thing.noun}, by its name",
+                sql,
+                write(asked, say),
+                write(test_frames("details"), lambda t: say(t + 12), most=2),
+                (
+                    {
+                        "name": name,
+                        "type": "string",
+                        "required": True,
+                        "description": f"name of the {thing.noun}",
+                        "example": known[0],
+                    },
+                ),
+                counters=tuple(
+                    fill(f, {**self.nouns, "name": known[0]}) for f in frames("not_details")
+                ),
+            )
         if len(thing.key) == 1 and not (
             thing.is_small and thing.table.rows < 30 and not thing.links
         ):
@@ -91,8 +105,11 @@ class Details(Family):
         source = Source(thing, self.kind)
         name = identifier(f"{thing.noun} id")
         is_number = key.column.column.kind == "integer"
-        sql = select(shown_columns(source, everything=True), source,
-                     where([f"AND {source.column((), key.name)} = :{name}"]))  # fmt: skip
+        sql = select(
+            shown_columns(source, everything=True),
+            source,
+            where([f"AND {source.column((), key.name)} = :{name}"]),
+        )
         keys = [v for v in key.column.samples if is_sayable(str(v))] or [12, 25, 7]
 
         def say(turn: int) -> Saying:
@@ -114,7 +131,7 @@ class Details(Family):
                     "required": True,
                     "description": f"number of the {thing.noun}",
                     "example": say(0)[1][name],
-                },  # fmt: skip
+                },
             ),
             counters=tuple(fill(f, {**self.nouns, **say(0)[0]}) for f in frames("not_key")),
         )
@@ -127,8 +144,12 @@ class Details(Family):
                 continue
             link = next((each for each in thing.links if prop.name in each.columns), None)
             source = Source(thing, self.kind)
-            sql = select(shown_columns(source), source,
-                         where([f"AND {source.column((), prop.name)} IS NULL"]), self.order(source))  # fmt: skip
+            sql = select(
+                shown_columns(source),
+                source,
+                where([f"AND {source.column((), prop.name)} IS NULL"]),
+                self.order(source),
+            )
             label = link.noun if link is not None else prop.label
             done = words_of_columns().done_on(prop.label) if link is None else ""
             family = "missing_done" if done else "missing"

@@ -38,9 +38,12 @@ from server.tools.sql.address import DatabaseKind
 _SHORT: Final = 12
 """Most rows of what is but a short list."""
 LIMIT: Final[Parameter] = {
-    "name": "limit", "type": "integer", "description": "how many at most", "required": False,
+    "name": "limit",
+    "type": "integer",
+    "description": "how many at most",
+    "required": False,
     "ge": 1,
-}  # fmt: skip
+}
 LAST: Final = "{% if limit %}LIMIT :limit{% endif %}"
 """The last line of what may be long."""
 
@@ -122,12 +125,17 @@ class Family(ABC):
         noun = nouns[turn % len(nouns)] if turn % 3 == 2 else thing.nouns
         some = " ".join(part for part in (before, noun, after) if part)
         words = {
-            **self.nouns, "some": some,
+            **self.nouns,
+            "some": some,
             **({"are": before} if before and not after else {}),
-            **({"after": after} if after.startswith("in ") and thing.noun in ("staff", "employee") else {}),
+            **(
+                {"after": after}
+                if after.startswith("in ") and thing.noun in ("staff", "employee")
+                else {}
+            ),
             "with": f" for {some}" if before else f" {after}" if after else "",
             "of_some": f" of {some}" if before or after or turn % 2 else "",
-        }  # fmt: skip
+        }
         given = dict(arguments)
         if timed:
             given["start_date"] = None

@@ -16,8 +16,12 @@ _MOST_FILTERS: Final = 14
 
 Parameter = dict[str, Any]
 COMPARISONS: Final[Mapping[str, str]] = {
-    "above": ">", "no_lower": ">=", "below": "<", "no_higher": "<=", "exactly": "=",
-}  # fmt: skip
+    "above": ">",
+    "no_lower": ">=",
+    "below": "<",
+    "no_higher": "<=",
+    "exactly": "=",
+}
 """How a number compares, by the value of the argument that says it."""
 
 
@@ -169,7 +173,7 @@ def period_filters(source: Source) -> list[Filter]:
 
 
 def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
-    """A number of the thing that is above or below another: which one, how it compares, and what."""
+    """A number of the thing that is above or below another: what, how, and which number."""
     if not numbers:
         return []
     column = choice("field", [(n.value, n.expression(source)) for n in numbers])
@@ -197,9 +201,12 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
 def comparison_choice() -> Parameter:
     words = words_of_columns().comparison_words
     return {
-        "name": "comparison", "type": "string", "description": "how the number compares",
-        "enum": list(COMPARISONS), "synonyms": {name: list(words[name]) for name in COMPARISONS},
-    }  # fmt: skip
+        "name": "comparison",
+        "type": "string",
+        "description": "how the number compares",
+        "enum": list(COMPARISONS),
+        "synonyms": {name: list(words[name]) for name in COMPARISONS},
+    }
 
 
 def number_choice(name: str, about: str, numbers: Sequence[Amount]) -> Parameter:
@@ -211,9 +218,13 @@ def number_choice(name: str, about: str, numbers: Sequence[Amount]) -> Parameter
         if kept:
             synonyms[number.value] = kept
     return {
-        "name": name, "type": "string", "description": about, "default": numbers[0].value,
-        "enum": [n.value for n in numbers], "synonyms": synonyms,
-    }  # fmt: skip
+        "name": name,
+        "type": "string",
+        "description": about,
+        "default": numbers[0].value,
+        "enum": [n.value for n in numbers],
+        "synonyms": synonyms,
+    }
 
 
 def compare(numbers: Sequence[Amount], turn: int) -> Clause:
@@ -222,11 +233,14 @@ def compare(numbers: Sequence[Amount], turn: int) -> Clause:
     value = round_between(measure, turn)
     number = f"{value:g}" if isinstance(value, float) else str(value)
     signs = (
-        ("above", "over", "more than"), ("below", "under", "fewer than"),
-        ("above", "above", "more than"), ("no_lower", "of at least", "at least"),
-        ("below", "below", "less than"), ("no_higher", "of at most", "at most"),
+        ("above", "over", "more than"),
+        ("below", "under", "fewer than"),
+        ("above", "above", "more than"),
+        ("no_lower", "of at least", "at least"),
+        ("below", "below", "less than"),
+        ("no_higher", "of at most", "at most"),
         ("above", "greater than", "more than"),
-    )  # fmt: skip
+    )
     sign, of_amount, of_many = signs[turn % len(signs)]
     given = {"field": measure.value, "comparison": sign, "value": value}
     if len(numbers) == 1:
@@ -311,9 +325,13 @@ def _category(
     def say(turn: int) -> Clause | None:
         value = known[turn % len(known)]
         parameter = ApiParameter(
-            name=identifier(label), wire=label, place="query", type="string",
-            enum=tuple(known) if adjective else (), example=value,
-        )  # fmt: skip
+            name=identifier(label),
+            wire=label,
+            place="query",
+            type="string",
+            enum=tuple(known) if adjective else (),
+            example=value,
+        )
         led = words_of_columns().said_of_values(label)
         if led and turn % 2 == 0:
             return Clause({name: value}, after=led[turn // 2 % len(led)].format(value=said(value)))
@@ -380,7 +398,7 @@ def _lead(name: str, noun: str, samples: Sequence[str]) -> Callable[[int], Claus
 def spoken_filter(
     filters: Sequence[Filter], turn: int, *, most: int = 2
 ) -> tuple[str, str, Mapping[str, Any], bool]:
-    """What stands before and after the noun in a turn, its arguments, and whether a time is said."""
+    """What is said before and after the noun, its arguments, and whether a time is said."""
     sayable = [each for each in filters if each.says(0) is not None]
     if not sayable:
         return "", "", {}, False

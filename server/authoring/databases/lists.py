@@ -41,21 +41,23 @@ class Lists(Family):
         columns = shown_columns(source)
         filters = self.filters(source)
         sql = select(
-            columns, source, where(line for f in filters for line in f.sql),
+            columns,
+            source,
+            where(line for f in filters for line in f.sql),
             self.order(source),
-        )  # fmt: skip
+        )
         wording = frames("list_people") if self.thing.is_person else ()
         number = len(frames("list_all"))
 
         def say(turn: int) -> Saying | None:
             return self.some(filters, turn)
 
-        examples = write(frames("list_all"), lambda turn: (self.nouns, {}), most=number)
+        examples = write(frames("list_all"), lambda _: (self.nouns, {}), most=number)
         examples += write(
             (*frames("list")[:1], *wording, *frames("list")[1:]), say, most=wide(filters) - number
         )
         questions = write(test_frames("list"), self.testable(filters), most=2)
-        questions += write(test_frames("list_all"), lambda turn: (self.nouns, {}), most=1)
+        questions += write(test_frames("list_all"), lambda _: (self.nouns, {}), most=1)
         return DraftTemplate(
             f"list_{self.thing.stem}",
             f"List {self.thing.nouns}{_by_what(filters)}",
@@ -92,9 +94,11 @@ class Lists(Family):
         source = Source(self.thing, self.kind)
         column = choice("field", [(m.value, m.expression(source)) for m in numbers])
         sql = select(
-            shown_columns(source), source,
-            where([f"AND {column} BETWEEN :min_value AND :max_value"]), f"ORDER BY {column} DESC",
-        )  # fmt: skip
+            shown_columns(source),
+            source,
+            where([f"AND {column} BETWEEN :min_value AND :max_value"]),
+            f"ORDER BY {column} DESC",
+        )
 
         def between(turn: int) -> Saying:
             measure = numbers[turn % len(numbers)]

@@ -49,11 +49,16 @@ class Rankings(Family):
         if date is None:
             return
         order: Parameter = {
-            "name": "order", "type": "string", "enum": ["newest", "oldest"], "default": "newest",
+            "name": "order",
+            "type": "string",
+            "enum": ["newest", "oldest"],
+            "default": "newest",
             "description": "newest or oldest first",
-            "synonyms": {"newest": ["latest", "most recent", "last", "recent"],
-                         "oldest": ["earliest", "first"]},
-        }  # fmt: skip
+            "synonyms": {
+                "newest": ["latest", "most recent", "last", "recent"],
+                "oldest": ["earliest", "first"],
+            },
+        }
         for one in (False, True):
             source = Source(thing, self.kind)
             column = source.column((), date.name)
@@ -61,8 +66,13 @@ class Rankings(Family):
             keys = "".join(f", {key} {way}" for key in source.key_of(()))
             filters = beside(filters_of(source))
             lines = [f"AND {column} IS NOT NULL", *(x for f in filters for x in f.sql)]
-            sql = select(shown_columns(source), source, where(lines), f"ORDER BY {column} {way}{keys}",
-                         "LIMIT 1" if one else "LIMIT :limit")  # fmt: skip
+            sql = select(
+                shown_columns(source),
+                source,
+                where(lines),
+                f"ORDER BY {column} {way}{keys}",
+                "LIMIT 1" if one else "LIMIT :limit",
+            )
             families = [f"{name}{'_one' if one else ''}" for name in ("newest", "oldest")]
 
             def say(turn: int) -> Saying:
@@ -107,8 +117,13 @@ class Rankings(Family):
             keys = "".join(f", {key}" for key in source.key_of(()))
             filters = filters_of(source)
             lines = [f"AND {column} IS NOT NULL", *(x for f in filters for x in f.sql)]
-            sql = select(shown_columns(source), source, where(lines),
-                         f"ORDER BY {order}{keys}", "LIMIT 1" if one else "LIMIT :limit")  # fmt: skip
+            sql = select(
+                shown_columns(source),
+                source,
+                where(lines),
+                f"ORDER BY {order}{keys}",
+                "LIMIT 1" if one else "LIMIT :limit",
+            )
             kind = "one" if one else "top"
 
             def plain(turn: int) -> Saying:
@@ -129,12 +144,22 @@ class Rankings(Family):
             yield DraftTemplate(
                 f"{'top' if not one else 'the'}_{slug(thing.one if one else thing.nouns)}",
                 f"The {thing.one if one else thing.nouns} with the highest or lowest number",
-                sql, examples, write(test_frames(kind), plain, most=1),
-                ({"name": name, "type": "string", "required": True, "enum": list(options),
-                  "synonyms": {v: list(w) for v, w in options.items() if w}, "description": "the highest or lowest of what"},
-                 *(f.parameter for f in filters),
-                 *(() if one else ({**LIMIT, "default": 10},))),
-            )  # fmt: skip
+                sql,
+                examples,
+                write(test_frames(kind), plain, most=1),
+                (
+                    {
+                        "name": name,
+                        "type": "string",
+                        "required": True,
+                        "enum": list(options),
+                        "synonyms": {v: list(w) for v, w in options.items() if w},
+                        "description": "the highest or lowest of what",
+                    },
+                    *(f.parameter for f in filters),
+                    *(() if one else ({**LIMIT, "default": 10},)),
+                ),
+            )
 
 
 def _rankings(

@@ -72,9 +72,12 @@ class Relations(Family):
             leads = words_of_columns().lead_to(link.noun)
             done = words_of_columns().doings.get(thing.noun, "") if link.thing.is_person else ""
             parameter: Parameter = {
-                "name": name, "type": "string", "required": True,
-                "description": f"name of the {link.noun}", "example": known[0],
-            }  # fmt: skip
+                "name": name,
+                "type": "string",
+                "required": True,
+                "description": f"name of the {link.noun}",
+                "example": known[0],
+            }
 
             def say(
                 turn: int,
@@ -92,9 +95,13 @@ class Relations(Family):
                 if title and turn % 3 == 2:
                     value = spoken = f"{title} {value}"
                 words = {
-                    **self.nouns, "name": value, "name's": possessive(value), "done": done,
-                    "of": leads[turn % len(leads)].format(value=spoken), "when": times[turn % len(times)],
-                }  # fmt: skip
+                    **self.nouns,
+                    "name": value,
+                    "name's": possessive(value),
+                    "done": done,
+                    "of": leads[turn % len(leads)].format(value=spoken),
+                    "when": times[turn % len(times)],
+                }
                 if amounts:
                     words["measure"] = amounts[turn % len(amounts)].label
                 return words, {name: known[turn % len(known)]}
@@ -130,10 +137,14 @@ class Relations(Family):
                     )
                     extra = [*of_measures(amounts), *extra]
                 yield DraftTemplate(
-                    text, about, sql, write(asked, say),
+                    text,
+                    about,
+                    sql,
+                    write(asked, say),
                     write(test_frames(family), lambda t, say=say: say(t + 12), most=1),  # type: ignore[misc]
-                    (parameter, *extra), "table" if family == "of" else "single",
-                )  # fmt: skip
+                    (parameter, *extra),
+                    "table" if family == "of" else "single",
+                )
 
     def _in_one(self) -> Iterator[DraftTemplate]:
         """What is on one thing that has a number and no name: the lines of an order."""
@@ -175,11 +186,19 @@ class Relations(Family):
             yield DraftTemplate(
                 f"{thing.stem}_of_{slug(other.noun)}",
                 f"The {thing.nouns} of one {other.noun}, by its number",
-                sql, write(frames("in_one"), say, most=10),
+                sql,
+                write(frames("in_one"), say, most=10),
                 write(test_frames("in_one"), lambda t, say=say: say(t + 20), most=1),  # type: ignore[misc]
-                ({"name": name, "type": "integer" if is_number else "string", "required": True,
-                  "description": f"number of the {other.noun}", "example": say(0)[1][name]},),
-            )  # fmt: skip
+                (
+                    {
+                        "name": name,
+                        "type": "integer" if is_number else "string",
+                        "required": True,
+                        "description": f"number of the {other.noun}",
+                        "example": say(0)[1][name],
+                    },
+                ),
+            )
 
     def _across(self) -> Iterator[DraftTemplate]:
         """Through a table that joins two: the films with an actor, and the actors of a film."""
@@ -225,20 +244,32 @@ class Relations(Family):
             def say(turn: int) -> Saying:
                 value = known[turn % len(known)]
                 words = {
-                    "thing": target.noun, "things": target.nouns, "name": value, "name's": possessive(value),
+                    "thing": target.noun,
+                    "things": target.nouns,
+                    "name": value,
+                    "name's": possessive(value),
                     "of": leads[turn % len(leads)].format(value=value),
-                }  # fmt: skip
+                }
                 return words, {name: value}
 
             prefix = "count_" if family == "count_of" else ""
             yield DraftTemplate(
                 f"{prefix}{target.stem}_with_{slug(given.noun)}",
                 f"{'How many' if prefix else 'The'} {target.nouns} of one {given.noun}, by name",
-                sql, write(frames(family), say), write(test_frames(family), lambda t: say(t + 12), most=1),
-                ({"name": name, "type": "string", "required": True, "description": f"name of the {given.noun}",
-                  "example": known[0]},),
+                sql,
+                write(frames(family), say),
+                write(test_frames(family), lambda t: say(t + 12), most=1),
+                (
+                    {
+                        "name": name,
+                        "type": "string",
+                        "required": True,
+                        "description": f"name of the {given.noun}",
+                        "example": known[0],
+                    },
+                ),
                 "single" if prefix else "table",
-            )  # fmt: skip
+            )
 
     def _with_children(self) -> Iterator[DraftTemplate]:
         """What has none, or more than some number, of what refers to it."""
@@ -277,8 +308,9 @@ class Relations(Family):
         counted = choice("counted", [(value, sql) for value, (_, sql) in counts.items()])
         compared = choice("comparison", [*COMPARISONS.items()])
         columns = [*shown_columns(source), f"{counted} AS number"]
-        sql = select(columns, source, where([f"AND {counted} {compared} :number"]),
-                     "ORDER BY number DESC")  # fmt: skip
+        sql = select(
+            columns, source, where([f"AND {counted} {compared} :number"]), "ORDER BY number DESC"
+        )
         nouns_of = [(value, nouns) for value, (nouns, _) in counts.items()]
 
         def say(turn: int) -> Saying:
@@ -306,7 +338,7 @@ class Relations(Family):
                     "description": "what is counted",
                     "enum": list(counts),
                     "synonyms": {v: [n] for v, n in nouns_of if n != v} or None,
-                },  # fmt: skip
+                },
                 comparison_choice() | {"required": True},
                 {"name": "number", "type": "integer", "required": True, "description": "how many"},
             ),

@@ -11,7 +11,7 @@ MOST_EXAMPLES: Final = 12
 
 Words = Mapping[str, str]
 Saying = tuple[Words, Mapping[str, Any]]
-"""The words of one turn, and the arguments that they give; None as an argument: not to be tested."""
+"""The words of one turn, and the arguments that they give; one that is None is not tested."""
 
 
 def write(

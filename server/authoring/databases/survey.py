@@ -142,20 +142,16 @@ class _Surveyor:
             )
         if not columns:
             return None
-        rows = await self._number(f"SELECT COUNT(*) FROM {quoted_table(table)}")
+        rows = await self._number(f"SELECT COUNT(*) FROM {quoted_table(table)}")  # noqa: S608
         if not self._looked_at.samples:
             return SurveyedTable(table, columns, rows, primary_key=table.primary_key)
         for name, one in columns.items():
             if not one.is_contact and one.column.kind != "other":
                 columns[name] = await self._sampled(table, one)
         shown = [n for n, c in columns.items() if not c.is_contact and c.column.kind != "other"]
-        some = (
-            await self._rows(
-                f"SELECT {', '.join(map(quoted, shown))} FROM {quoted_table(table)} LIMIT {_MOST_SAMPLES}"  # noqa: S608
-            )
-            if shown
-            else []
-        )
+        names = ", ".join(map(quoted, shown))
+        text = f"SELECT {names} FROM {quoted_table(table)} LIMIT {_MOST_SAMPLES}"  # noqa: S608
+        some = await self._rows(text) if shown else []
         return SurveyedTable(
             table,
             columns,
@@ -210,12 +206,12 @@ class _Surveyor:
                 continue
             for other in tables.values():
                 referred = other.primary_key or _likely_key(other)
-                if len(referred) == 1 and _names_key(column.name, other, referred[0]):
-                    if other is not own and await self._refers(
-                        own, column.name, other, referred[0]
-                    ):
-                        keys.append(ForeignKey((column.name,), other.name, referred))
-                        break
+                named = len(referred) == 1 and _names_key(column.name, other, referred[0])
+                if other is own or not named:
+                    continue
+                if await self._refers(own, column.name, other, referred[0]):
+                    keys.append(ForeignKey((column.name,), other.name, referred))
+                    break
         return replace(own, foreign_keys=tuple(keys), primary_key=primary)
 
     async def _refers(

@@ -1,4 +1,4 @@
-"""What tables and columns are in words: things with names, amounts, days, and what they refer to."""
+"""What tables and columns are in words: things with names, amounts, days and references."""
 
 import re
 from collections.abc import Iterator, Mapping
