@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -115,8 +116,8 @@ def new_project(
             "--name gives"
         )
     question = draft.questions["questions"][0]["ask"] if draft else _FIRST_QUESTION
-    filled = {"name": name, "folder": name, "command": command, "here": str(folder)}
-    filled |= {"question": question, "http": "", "variables": "", "database": ""}
+    filled = {"name": name, "folder": name, "command": command, "here": shlex.quote(str(folder))}
+    filled |= {"question": shlex.quote(question), "http": "", "variables": "", "database": ""}
     filled["implementation"] = _AGENT
     texts: dict[str, str] = {}
     if draft is not None:
@@ -230,11 +231,16 @@ def _http_settings(draft: Draft) -> str:
     )
 
 
+def variables_of(texts: Iterable[str]) -> dict[str, str | None]:
+    """The variables that a library names, each with its default, if it has one."""
+    return {m[1]: m[2] for text in texts for m in _VARIABLE.finditer(text)}
+
+
 def _variables(texts: Iterable[str]) -> str:
     """The variables of a library as lines of `.env`, those that have a default as comments."""
-    found = {m[1]: m[2] for text in texts for m in _VARIABLE.finditer(text)}
     return "\n".join(
-        f"# {name}={default}" if default else f"{name}=" for name, default in sorted(found.items())
+        f"# {name}={default}" if default else f"{name}="
+        for name, default in sorted(variables_of(texts).items())
     )
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
+from server.cli import options
 from server.cli.options import option
 from server.cli.output import fail, print_text, say
+from server.cli.server_messages import command
 from server.errors import ToolError
 
 if TYPE_CHECKING:
@@ -55,6 +57,17 @@ def new(
     samples: Annotated[
         bool, typer.Option("--samples/--no-samples", help="Look at values, for the examples.")
     ] = True,
+    with_model: Annotated[
+        bool,
+        typer.Option("--with-model", help="Have a chat model propose more examples for a draft."),
+    ] = False,
+    provider: Annotated[
+        str | None, option("NAME", "Provider of that model; by default the configured one.")
+    ] = None,
+    model: Annotated[
+        str | None, option("NAME", "The model; by default that of the provider.")
+    ] = None,
+    config: options.Config = options.DEFAULT_CONFIG,
 ) -> None:
     """Write a project that starts, checks and evaluates as it is, and is yours to change.
 
@@ -80,19 +93,23 @@ def new(
         fail("--from-openapi, --from-database and --from-csv are one or the other")
     if more_files and not from_csv:
         fail(f"{more_files[0]} is for --from-csv; which project should be written?")
+    if with_model and not sources:
+        fail("--with-model adds to a draft: name what to draft from with --from-openapi")
+    if not with_model and (provider or model):
+        fail("--provider and --model say what --with-model asks: add --with-model")
     source = None
     if from_openapi is not None:
-        draft = _draft(from_openapi)
+        draft: Draft | None = _draft(from_openapi)
     elif from_database is not None or from_csv:
         looked_at = LookedAtOptions(_names(tables), _names(skip_columns), samples)
         files = [*(from_csv or ()), *(more_files or ())]
         draft, source = _draft_from_database(folder, name, from_database, files, looked_at)
     else:
         draft = None
-    command = os.environ.get("ORBIT_COMMAND", "orbit")
-    project = new_project(
-        folder, name, draft, command=command, source=source, schemas=schema_texts()
-    )
+    if draft is not None and with_model:
+        draft = _with_model(draft, folder, config, provider, model)
+    schemas = schema_texts()
+    project = new_project(folder, name, draft, command=command(), source=source, schemas=schemas)
     paths = write_project(project, folder)
     for note in project.notes:
         say(f"note: {note}")
@@ -100,12 +117,12 @@ def new(
         print_text(str(path))
     say("Next:")
     for line in (
-        f"check {folder}",
-        f"eval {folder}",
-        f'ask "{project.question}" {folder} --adapter {project.name}',
-        f"start --config {folder}",
+        ("check", str(folder)),
+        ("eval", str(folder)),
+        ("ask", project.question, str(folder), "--adapter", project.name),
+        ("start", "--config", str(folder)),
     ):
-        say(f"  {command} {line}")
+        say(f"  {command(*line)}")
 
 
 class LookedAtOptions(NamedTuple):
@@ -164,6 +181,22 @@ def _draft(source: str) -> "Draft":
             say(f"note: {note}")
         fail(f"{source} describes no operation that can be called")
     return draft
+
+
+def _with_model(
+    draft: "Draft", folder: Path, config: Path, provider: str | None, model: str | None
+) -> "Draft":
+    """Add what a model proposes, one that the project configures or the server's configuration."""
+    from server.cli.model_examples import with_proposals
+    from server.settings.models import Settings
+
+    own = options.config_file(folder)
+    file = own if own.is_file() else config
+    if file == options.DEFAULT_CONFIG and not file.is_file():
+        found = options.Configured(Settings(), os.environ)
+    else:
+        found = options.configured(file)
+    return with_proposals(draft, found, provider, model)
 
 
 def _read(source: str) -> "ApiDocument":
