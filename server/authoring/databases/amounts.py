@@ -197,7 +197,7 @@ class Amounts(Family):
                 "group": group.noun,
                 "groups": plural(group.noun),
             }
-            arguments: dict[str, Any] = {"by": group.value}
+            arguments: dict[str, Any] = {"by": group.value} if len(groups) > 1 else {}
             number = 3 + turn % 5
             words["number"] = str(number)
             if is_top:
@@ -224,7 +224,7 @@ class Amounts(Family):
             write(frames(family), say),
             write(test_frames(family), test, most=2),
             (
-                _group_choice(
+                *_choice_of_groups(
                     "what they are put together by",
                     groups,
                     words_of_columns().top_leads if is_top else words_of_columns().group_leads,
@@ -262,7 +262,7 @@ class Amounts(Family):
         def say(turn: int) -> Saying | None:
             group = groups[turn % len(groups)]
             words = {**self.nouns, "group": group.noun}
-            arguments: dict[str, Any] = {"by": group.value}
+            arguments: dict[str, Any] = {"by": group.value} if len(groups) > 1 else {}
             if measures:
                 measure = measures[turn % len(measures)]
                 words["measure"] = (measure.label, *said_too(measure, turn))[0 if turn % 3 else -1]
@@ -284,7 +284,7 @@ class Amounts(Family):
             write(frames(family), say),
             write(test_frames(family), lambda t: say(t + 1), most=1),
             (
-                _group_choice("which of what", groups, words_of_columns().which_leads),
+                *_choice_of_groups("which of what", groups, words_of_columns().which_leads),
                 *of_measures(measures),
                 order,
                 *(f.parameter for f in filters),
@@ -340,8 +340,12 @@ def _enumeration(
     return parameter | ({"synonyms": synonyms} if synonyms else {})
 
 
-def _group_choice(about: str, groups: Sequence[Group], leads: Sequence[str]) -> Parameter:
+def _choice_of_groups(
+    about: str, groups: Sequence[Group], leads: Sequence[str]
+) -> tuple[Parameter, ...]:
     """What rows are put together by, said with what says so: a customer alone is no group."""
+    if len(groups) < 2:
+        return ()
     synonyms: dict[str, list[str]] = {}
     taken: set[str] = set()
     for group in groups:
@@ -355,7 +359,7 @@ def _group_choice(about: str, groups: Sequence[Group], leads: Sequence[str]) -> 
         kept = [w for w in dict.fromkeys(words) if w not in taken]
         taken |= {*kept}
         synonyms[group.value] = kept
-    return {
+    parameter: Parameter = {
         "name": "by",
         "type": "string",
         "description": about,
@@ -363,6 +367,7 @@ def _group_choice(about: str, groups: Sequence[Group], leads: Sequence[str]) -> 
         "enum": [g.value for g in groups],
         "synonyms": synonyms,
     }
+    return (parameter,)
 
 
 def of_measures(measures: Sequence[Measure]) -> tuple[Parameter, ...]:

@@ -125,8 +125,8 @@ def _template(template: DraftTemplate) -> dict[str, Any]:
 
 def _written(parameter: Mapping[str, Any]) -> dict[str, Any]:
     order = ("name", "type", "description", "required", "default", "enum", "synonyms", "aliases")
-    first = {key: parameter[key] for key in order if parameter.get(key) is not None}
-    return first | {key: value for key, value in parameter.items() if key not in first}
+    first = {key: parameter[key] for key in order if parameter.get(key) not in (None, {}, [])}
+    return first | {key: value for key, value in parameter.items() if key not in order}
 
 
 def _questions(drafted: Sequence[DraftTemplate]) -> list[dict[str, Any]]:

@@ -337,7 +337,7 @@ class Relations(Family):
                     "required": True,
                     "description": "what is counted",
                     "enum": list(counts),
-                    "synonyms": {v: [n] for v, n in nouns_of if n != v} or None,
+                    "synonyms": {v: [n] for v, n in nouns_of if n != v},
                 },
                 comparison_choice() | {"required": True},
                 {"name": "number", "type": "integer", "required": True, "description": "how many"},

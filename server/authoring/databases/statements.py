@@ -13,7 +13,8 @@ from server.authoring.phrases import plural
 from server.tools.sql.address import DatabaseKind
 
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*")
-_KEYWORDS: Final = frozenset(Tokenizer.KEYWORDS) | {"USER", "KEY", "TO", "ON", "DO", "NO", "ALL"}
+_WORDS: Final = frozenset(word for keyword in Tokenizer.KEYWORDS for word in keyword.split())
+_KEYWORDS: Final = _WORDS | {"USER", "KEY", "TO", "ON", "DO", "NO", "ALL"}
 
 
 def written(name: str, kind: DatabaseKind) -> str:

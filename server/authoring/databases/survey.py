@@ -187,7 +187,9 @@ class _Surveyor:
 
     @staticmethod
     def _some(table: Table, column: str) -> str:
-        return f"(SELECT {quoted(column)} FROM {quoted_table(table)} LIMIT {_SAMPLED_ROWS}) AS some"  # noqa: S608
+        return (
+            f"(SELECT {quoted(column)} FROM {quoted_table(table)} LIMIT {_SAMPLED_ROWS}) AS sampled"  # noqa: S608
+        )
 
     async def _with_keys(
         self, own: SurveyedTable, tables: Mapping[str, SurveyedTable]
