@@ -101,12 +101,7 @@ def test_columns_have_roles_and_keys_are_found(shop: Path) -> None:
     assert found["customer"].names == ("cust_name",)
     assert found["order line"].joins_two
     reached = [path[-1].noun for path in paths_from(found["order line"])]
-    assert reached == ["order", "product", "customer", "category"] or {*reached} == {
-        "order",
-        "product",
-        "customer",
-        "category",
-    }
+    assert sorted(reached) == ["category", "customer", "order", "product"]
 
 
 def test_keys_that_nothing_declares_are_read_from_names_and_values(tmp_path: Path) -> None:
@@ -132,7 +127,7 @@ def test_what_must_not_be_looked_at_stands_nowhere(drafted: Draft) -> None:
 def test_tables_columns_and_values_can_be_left_out(shop: Path) -> None:
     one = draft(str(shop), LookedAt(tables=frozenset({"tbl_cust"})))
     assert {t["id"].rpartition("_")[2] for t in one.templates["templates"]} >= {"customers"}
-    assert "order" not in str(one.templates)
+    assert '"order"' not in str(one.templates)
     without = draft(str(shop), LookedAt(skipped=frozenset({"tbl_cust.city", "status"})))
     assert "city" not in str(without.templates)
     assert "status" not in str(without.templates)
