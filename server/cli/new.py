@@ -27,6 +27,12 @@ def new(
     folder: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="Folder of the project, new or not.")
     ] = None,
+    more_files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE…]", help="With --from-csv: further files.", show_default=False
+        ),
+    ] = None,
     name: Annotated[
         str | None, option("NAME", "Name of the adapter; by default that of the folder.")
     ] = None,
@@ -44,19 +50,13 @@ def new(
             metavar="FILE", help="Draft the library from a CSV, TSV, Parquet or JSON file, copied."
         ),
     ] = None,
-    more_files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[FILE…]", help="With --from-csv: further files.", show_default=False
-        ),
-    ] = None,
     tables: Annotated[str | None, option("A,B", "With --from-database: only these tables.")] = None,
     skip_columns: Annotated[
         str | None, option("A,B", "Columns to leave out, as NAME or TABLE.NAME.")
     ] = None,
-    samples: Annotated[
-        bool, typer.Option("--samples/--no-samples", help="Look at values, for the examples.")
-    ] = True,
+    no_samples: Annotated[
+        bool, typer.Option("--no-samples", help="Look at no value; the examples have others.")
+    ] = False,
     with_model: Annotated[
         bool,
         typer.Option("--with-model", help="Have a chat model propose more examples for a draft."),
@@ -101,7 +101,7 @@ def new(
     if from_openapi is not None:
         draft: Draft | None = _draft(from_openapi)
     elif from_database is not None or from_csv:
-        looked_at = LookedAtOptions(_names(tables), _names(skip_columns), samples)
+        looked_at = LookedAtOptions(_names(tables), _names(skip_columns), not no_samples)
         files = [*(from_csv or ()), *(more_files or ())]
         draft, source = _draft_from_database(folder, name, from_database, files, looked_at)
     else:
