@@ -31,6 +31,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "schema": "schema:schema",
     "completion": "completion:completion",
     "demo-services": "demo_services:demo_services",
+    "demo-databases": "demo_databases:demo_databases",
     "detect": "detect:detect",
     "keys": "keys:keys_app",
     "migrate": "migrate:migrate",
