@@ -1,1 +1,1 @@
-"""Databases that the examples ask, made up by a script: a shop, and the trips of rented bicycles."""
+"""Databases that the examples ask, made up: a shop, and the trips of rented bicycles."""

@@ -15,6 +15,7 @@ from typing import Any, Final
 ORDERS: Final = 100_000
 YEARS: Final = 5
 _SEED: Final = 1907
+_Row = tuple[Any, ...]
 
 SCHEMA: Final = """
 CREATE TABLE categories (
@@ -217,12 +218,12 @@ class _Shop:
         self._insert("customers", self._customers)
         self._make_orders()
 
-    def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
+    def _insert(self, table: str, rows: list[_Row]) -> None:
         marks = ", ".join("?" * len(rows[0])) if rows else ""
         if rows:
             self._made.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
 
-    def _make_products(self, categories: list[str]) -> Iterator[tuple[Any, ...]]:
+    def _make_products(self, categories: list[str]) -> Iterator[_Row]:
         pick = self._random
         number = 0
         for category, name in enumerate(categories, 1):
@@ -261,7 +262,7 @@ class _Shop:
         ]
         return sorted(self._random.choices(days, cum_weights=_summed(weights), k=self._count))
 
-    def _make_customers(self) -> Iterator[tuple[Any, ...]]:
+    def _make_customers(self) -> Iterator[_Row]:
         pick = self._random
         places = [(*place, country) for country, cities in _CITIES.items() for place in cities]
         shares = _summed([place[1] for place in places])
@@ -290,7 +291,10 @@ class _Shop:
         chosen = _summed([pick.paretovariate(1.4) for _ in self._products])
         payments, payment_shares = list(_PAYMENT), _summed(list(_PAYMENT.values()))
         channels, channel_shares = list(_CHANNELS), _summed(list(_CHANNELS.values()))
-        orders, items, shipments, returns = [], [], [], []
+        orders: list[_Row] = []
+        items: list[_Row] = []
+        shipments: list[_Row] = []
+        returns: list[_Row] = []
         here = 1
         for number, day in enumerate(self._days, 1):
             on = day.isoformat()
@@ -348,7 +352,7 @@ class _Shop:
             return "shipped"  # on its way for much too long
         return "returned" if age >= 24 and chance < 0.11 else "delivered"
 
-    def _shipment(self, number: int, order: int, day: date, status: str) -> tuple[Any, ...]:
+    def _shipment(self, number: int, order: int, day: date, status: str) -> _Row:
         pick = self._random
         carrier = pick.choices(list(_CARRIERS), [share for share, _ in _CARRIERS.values()])[0]
         days = _CARRIERS[carrier][1]
