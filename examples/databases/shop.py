@@ -279,7 +279,8 @@ class _Shop:
                 number, name, mail, f"+00 555 {digits}", street, postcode, city, country,
                 "business" if is_firm else "private",
                 pick.choice(_MANAGERS) if is_firm else None,
-                self._day_before(int(YEARS * 365 * pick.random() ** 1.3)),
+                # The first of them are there from the first order on.
+                self._day_before(int(YEARS * 365 * (pick.random() ** 1.3 if number > 9 else 1))),
             )  # fmt: skip
 
     def _make_orders(self) -> None:
