@@ -30,6 +30,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         *("IntentAgentRetriever", "IntentHTTPRetriever", "IntentPackRetriever"),
         *("IntentSQLRetriever", "IntentSQLiteRetriever", "IntentPostgreSQLRetriever"),
         "IntentDuckDBRetriever",
+        "IntentCompositeRetriever",
     ),
     "tool": {
         "calculator": "server.tools.builtin.calculator:Calculator",

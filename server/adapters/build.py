@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from server.adapters.check import LoadedAdapter, egress_policy, load_adapter, without_broken
+from server.adapters.composite import build_composite
 from server.adapters.library_lock import basis_of, lock_problem
 from server.adapters.models import call_mode, names_provider
 from server.adapters.reformulator import build_reformulation_decider
@@ -67,6 +68,8 @@ async def build_adapter(
     `replaces` an open one, which is better than that. May raise ConfigurationInvalid,
     ProviderError or IndexUnavailable.
     """
+    if adapter.config.child_adapters:
+        return await build_composite(adapter, resources)
     with _plugin_problems(adapter, "unknown-provider"):
         loaded = await _load(adapter, resources, snapshots, replaces=replaces)
         if changed is not None and loaded.library is not None:
@@ -188,6 +191,7 @@ async def _build(
         metrics=resources.metrics,
         guard=guard,
         to_template=partial(decide_for_template, parts),
+        limits=resources.guardrails.limits,
         resolve_adapter=resources.adapters.get if resources.adapters is not None else None,
         conversations=resources.conversation.store if resources.remembers else None,
         proposals=resources.conversation.proposals,

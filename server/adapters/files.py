@@ -17,6 +17,8 @@ def adapter_files(adapter: AdapterSettings, settings: Settings) -> tuple[Path, .
     config, guards, shared = adapter.config, adapter.guards, settings.guards
     compare = shared.compare if guards.compare is None else guards.compare
     single = config.intents, config.reformulator, config.prompts
+    if config.child_adapters:
+        return ()  # each of them is read by itself
     domain = config.domain_config_path
     found = [
         *(domain, calibration_path(domain), *config.template_library_path),

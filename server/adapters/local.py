@@ -1,18 +1,23 @@
 """One adapter in this process, without a server and without a key."""
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from uuid import uuid4
 
 from server.adapters.build import build_adapter
+from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_confirmation, run_turn
 from server.core.decision import Answer
 from server.core.streaming import StreamListener
 from server.core.turn import Caller, Turn
+from server.errors import OrbitError
 from server.settings.models import AdapterSettings, Settings
+
+_log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
@@ -28,16 +33,42 @@ async def open_adapter(
 
     Raises as `build_adapter`.
     """
-    resources = await SharedResources.open(settings, environ, remembers=remembers)
+    children = {child.adapter for child in adapter.config.child_adapters}
+    behind = [each for each in settings.adapters if each.enabled and each.name in children]
+    adapters = Adapters(tuple(each.name for each in behind)) if behind else None
+    resources = await SharedResources.open(
+        settings, environ, adapters=adapters, remembers=remembers
+    )
     try:
+        for each in behind:
+            await _open_behind(adapters, each, resources, calibrated=calibrated)
         opened = await build_adapter(adapter, resources, calibrated=calibrated)
         try:
             yield opened
         finally:
             await resources.finish(deliver=True)
             await opened.close()
+            if adapters is not None:
+                await adapters.close()
     finally:
         await resources.close()
+
+
+async def _open_behind(
+    adapters: Adapters | None,
+    adapter: AdapterSettings,
+    resources: SharedResources,
+    *,
+    calibrated: bool,
+) -> None:
+    """Open one of the adapters behind another, which does without one that cannot be opened."""
+    if adapters is None:
+        return
+    try:
+        adapters.opened(await build_adapter(adapter, resources, calibrated=calibrated))
+    except OrbitError as failed:
+        _log.warning("adapter %s: %s", adapter.name, failed)
+        adapters.failed(adapter.name, str(failed))
 
 
 async def ask_once(

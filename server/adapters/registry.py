@@ -124,10 +124,23 @@ class Adapters:
                 details = details | {"not_reloaded": {"why": why, "opened_at": since}}
             if adapter.encoder is not None and adapter.encoder.failure:
                 return AdapterStatus(name, "unavailable", adapter.encoder.failure, details)
+            if adapter.sources:
+                return self._status_before(adapter, details)
             return AdapterStatus(name, "ready", details=details)
         if name in self._why:
             return AdapterStatus(name, "unavailable", self._why[name])
         return AdapterStatus(name, "opening")
+
+    def _status_before(self, adapter: Adapter, details: Mapping[str, Any]) -> AdapterStatus:
+        """How an adapter stands that has others behind it: it serves while one of these does."""
+        behind = [source.adapter for source in adapter.sources if source.adapter in self.names]
+        states = {self.status(name).state for name in behind}
+        if "ready" in states:
+            return AdapterStatus(adapter.name, "ready", details=details)
+        if "opening" in states:
+            return AdapterStatus(adapter.name, "opening", details=details)
+        why = "none of the adapters behind it serves"
+        return AdapterStatus(adapter.name, "unavailable", why, details)
 
     async def close(self) -> None:
         while self._open:

@@ -1,7 +1,8 @@
 """What `type`, `datasource`, `adapter` and `implementation` of an adapter stand for.
 
 An adapter type is a class that is called with `DeciderDependencies` and is a `Decider`. It may
-have `template_kinds`, and a short name in `server.plugins.TABLES["retriever"]`.
+have `template_kinds`, and a short name in `server.plugins.TABLES["retriever"]`. That of adapters
+with others behind them has no library to be called with: see `server.adapters.composite`.
 """
 
 from collections.abc import Callable, Iterator

@@ -61,7 +61,8 @@ class ApiDocument:
         """The address of the service, or nothing when the document does not tell."""
         url = self._swagger_2_url() if self.is_swagger_2 else self._server_url()
         if self.source.startswith(("http://", "https://")):
-            url = urljoin(self.source, url)
+            # Where none is named, it is the server that the document comes from, from its root on.
+            url = urljoin(self.source, url or "/")
         return url.rstrip("/") if url.startswith(("http://", "https://")) else ""
 
     def resolve(self, node: Any) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -25,7 +25,10 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What is written to files, and `notes` on what could not be."""
+    """What is written to files, and `notes` on what could not be.
+
+    `proposed` are further examples, by template, that the model called `by` wrote.
+    """
 
     name: str
     domain: Data
@@ -33,6 +36,8 @@ class Draft:
     questions: Data
     notes: tuple[str, ...]
     base_url: str = ""
+    proposed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by: str = ""
 
 
 def draft_library(document: ApiDocument) -> Draft:
@@ -221,13 +226,29 @@ _HEADINGS: Final = {
 
 def draft_texts(draft: Draft) -> dict[str, str]:
     """Return the files of a library, by name."""
-    return {
-        f"{name}.yaml": heading
-        + yaml.dump(
-            getattr(draft, name), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96
-        )
-        for name, heading in _HEADINGS.items()
+    parts = {"domain": draft.domain, "templates": _marked(draft), "questions": draft.questions}
+    texts = {
+        name: _HEADINGS[name]
+        + yaml.dump(part, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96)
+        for name, part in parts.items()
     }
+    mark = f"# Proposed by {draft.by}; read them before you rely on them."
+    texts["templates"] = texts["templates"].replace(f"- {_MARK}\n", f"{mark}\n")
+    return {f"{name}.yaml": text for name, text in texts.items()}
+
+
+_MARK: Final = "PROPOSED-BY-A-MODEL"
+"""Stands before what a model proposed, until it becomes a comment."""
+
+
+def _marked(draft: Draft) -> Data:
+    templates = [
+        template | {"nl_examples": [*template["nl_examples"], _MARK, *_escape(list(more))]}
+        if (more := draft.proposed.get(template["id"]))
+        else template
+        for template in draft.templates["templates"]
+    ]
+    return {"templates": templates}
 
 
 class _Dumper(yaml.SafeDumper):

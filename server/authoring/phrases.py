@@ -87,6 +87,7 @@ class Phrases(_Part):
     codes: tuple[str, ...]
     dates: tuple[str, ...]
     off_topic: tuple[str, ...]
+    proposing: str
 
     @property
     def person_names(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """A project that starts, checks and evaluates as it is written, and adapters for one."""
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -65,8 +66,8 @@ def new_project(
             "--name gives"
         )
     question = draft.questions["questions"][0]["ask"] if draft else _FIRST_QUESTION
-    filled = {"name": name, "folder": name, "command": command, "here": str(folder)}
-    filled |= {"question": question, "http": "", "variables": ""}
+    filled = {"name": name, "folder": name, "command": command, "here": shlex.quote(str(folder))}
+    filled |= {"question": shlex.quote(question), "http": "", "variables": ""}
     texts: dict[str, str] = {}
     if draft is not None:
         filled["http"] = _http_settings(draft)
@@ -143,11 +144,16 @@ def _http_settings(draft: Draft) -> str:
     )
 
 
+def variables_of(texts: Iterable[str]) -> dict[str, str | None]:
+    """The variables that a library names, each with its default, if it has one."""
+    return {m[1]: m[2] for text in texts for m in _VARIABLE.finditer(text)}
+
+
 def _variables(texts: Iterable[str]) -> str:
     """The variables of a library as lines of `.env`, those that have a default as comments."""
-    found = {m[1]: m[2] for text in texts for m in _VARIABLE.finditer(text)}
     return "\n".join(
-        f"# {name}={default}" if default else f"{name}=" for name, default in sorted(found.items())
+        f"# {name}={default}" if default else f"{name}="
+        for name, default in sorted(variables_of(texts).items())
     )
 
 

@@ -1,16 +1,18 @@
 """An adapter that is open: everything one turn needs, in one place."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from server.access.rate_limits import RateLimits
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.inbox import InboxStore
 from server.conversation.store import ConversationStore
 from server.core.decision import Decision
 from server.core.ports import Decider
+from server.core.sources import SourceName
 from server.core.turn import Turn
 from server.guards.guard import Guard
 from server.intents.classifier import Detect
@@ -20,6 +22,7 @@ from server.metrics.metrics import Metrics
 from server.providers.embeddings.watched import WatchedEmbedder
 from server.retrievers.courtesy import CourtesyDecider
 from server.retrievers.followups.decider import FollowUpDecider
+from server.retrievers.implementations.intent.composite import IntentCompositeRetriever
 from server.tools.policy.chain import PolicyChain
 
 
@@ -58,7 +61,7 @@ class Adapter:
 
     name: str
     library: Library
-    decider: Decider | FollowUpDecider | CourtesyDecider
+    decider: Decider | FollowUpDecider | CourtesyDecider | IntentCompositeRetriever
     chain: PolicyChain
     tool_timeout_s: float
     detect: Detect | None = None
@@ -69,8 +72,15 @@ class Adapter:
     """Whether answers themselves say what was left out, and not only their metadata."""
     metrics: Metrics = field(default_factory=Metrics)
     guard: Guard | None = None
-    to_template: Callable[[str, Turn], Decision] | None = None
+    to_template: Callable[[str, Turn, Mapping[str, Any]], Decision] | None = None
     resolve_adapter: "Callable[[str], Adapter] | None" = None
+    limits: RateLimits | None = None
+    """What counts how often it is asked through another one; keys are counted before a turn."""
+    composite: IntentCompositeRetriever | None = None
+    """What decides between `sources`, of an adapter that has others behind it."""
+    sources: tuple[SourceName, ...] = ()
+    behind: "Mapping[str, Adapter]" = field(default_factory=dict)
+    """The adapters of `sources` that serve, during one turn."""
     conversations: ConversationStore | None = None
     models: AdapterModels | None = None
     proposals: ConfirmationService | None = None
@@ -87,6 +97,11 @@ class Adapter:
         templates = self.library.templates.values()
         sensitive = frozenset(t.id for t in templates if t.policy.sensitive_params)
         object.__setattr__(self, "sensitive_templates", sensitive)
+
+    def describe_source(self, name: str) -> dict[str, str]:
+        """How answers name one of the adapters behind it."""
+        labels = {source.adapter: source.label for source in self.sources}
+        return {"adapter": name, "label": labels.get(name, name)}
 
     async def close(self) -> None:
         await self.decider.close()

@@ -23,7 +23,8 @@ def describe_abilities(adapter: Adapter, turn: Turn, language: str) -> dict[str,
     where there are such.
     """
     domain = adapter.library.domain
-    open_to = adapter.chain.open_to(turn.caller, any_intent=True)
+    sharing = (adapter, *adapter.behind.values())
+    open_to = [t for one in sharing for t in one.chain.open_to(turn.caller, any_intent=True)]
     chosen = [_example(template, language) for template in _spread(open_to)]
     return {
         "name": domain.name,

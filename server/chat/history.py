@@ -24,6 +24,7 @@ from server.core.decision import (
 )
 from server.core.json import to_json
 from server.core.redaction import REDACTED, Redactor
+from server.core.sources import local_context, shared_context
 from server.core.tools import Source, ToolCall, payload_of
 from server.core.turn import (
     CompletedCall,
@@ -79,8 +80,18 @@ async def save_history(
         else:
             await store.forget(turn.caller, turn.session_id)
         return
-    library = adapter.library if by is adapter else None
-    context = updated_context(library, turn, answer, max_turns=store.max_turns, private=private)
+    if by.name in adapter.behind:
+        context = local_context(turn.context, by.name)
+        own = replace(turn, context=context)
+        context = updated_context(
+            by.library, own, answer, max_turns=store.max_turns, private=private
+        )
+        context = shared_context(context, by.name)
+    else:
+        library = adapter.library if by is adapter else None
+        context = updated_context(library, turn, answer, max_turns=store.max_turns, private=private)
+        if adapter.behind and isinstance(decision, SeveralEndings):
+            context = _made_together(turn, answer, context)
     if context != turn.context:
         # What a yes refers to must not be lost, whatever happens to the server.
         waits = context.held is not None
@@ -146,6 +157,18 @@ def updated_context(
     return ConversationContext(memory.messages, asked, options, done, held, waiting)
 
 
+def _made_together(turn: Turn, answer: Answer, context: ConversationContext) -> ConversationContext:
+    """The context, which says of the calls of this turn that they were made together."""
+    executions = [told.get("tool_execution", {}) for told in answer.metadata["calls"]]
+    made = sum(each.get("status") == "success" for each in executions)
+    first = len(context.done) - made
+    done = tuple(
+        replace(call, together=turn.id) if at >= first else call
+        for at, call in enumerate(context.done)
+    )
+    return replace(context, done=done)
+
+
 def _several_calls(
     library: Library,
     turn: Turn,
@@ -155,7 +178,8 @@ def _several_calls(
     """The calls that are done by now, the last of several last, and the one that waits."""
     done, waiting = turn.context.done, None
     for part, fields in zip(parts, told, strict=True):
-        template = library.templates[part.match.template_id]
+        # As it is known here, which is not its own id where the call is another adapter's.
+        template = replace(library.templates[part.match.template_id], id=part.match.template_id)
         execution = fields.get("tool_execution", {})
         if isinstance(part, PendingConfirmation):
             waiting = _waiting_call(template, turn, part.call)

@@ -8,6 +8,7 @@ Each stage is timed into the turn's trace. Deciding runs nothing.
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -23,9 +24,16 @@ from server.chat.execute import (
 from server.chat.history import load_history, save_history
 from server.chat.inbox import note_turn
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
-from server.chat.redact import is_private, withhold_words
+from server.chat.redact import hide_words, is_private, withhold_words
 from server.chat.respond import TurnFindings, respond, with_notes
 from server.chat.several import EndedCall, not_run, respond_to_several
+from server.chat.sources import (
+    answer_of_source,
+    count_sources,
+    with_sources,
+    with_unanswered,
+    withhold_words_of,
+)
 from server.core.decision import (
     Answer,
     Blocked,
@@ -39,11 +47,14 @@ from server.core.decision import (
     SeveralCalls,
     Trace,
 )
+from server.core.sources import UnansweredSource
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.turn import Turn
 from server.errors import StoreUnavailable, TurnTimedOut
+from server.intents.detector import Detection
 from server.llm.models import AdapterModels
 from server.retrievers.followups.context import FollowUpDecision
+from server.retrievers.implementations.intent.composite import SourceDecision
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +76,8 @@ async def run_turn(
             leases.enter_context(adapter.leases.hold())
             async with asyncio.timeout(timeout_s) as limit:
                 deadline = TurnDeadline(limit.when() or 0.0, listener)
+                if adapter.composite is not None:
+                    adapter = await _with_sources(adapter, trace, deadline, leases)
                 answer = await _answer_turn(adapter, turn, trace, deadline, leases)
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
@@ -79,34 +92,35 @@ async def _answer_several(
     trace: Trace,
     deadline: TurnDeadline,
     findings: TurnFindings,
+    callers: Sequence[Adapter],
 ) -> Answer:
-    """Judge, run and answer each of several calls, in order.
+    """Judge, run and answer each of several calls, in order, by the adapter whose it is.
 
     What becomes of one changes nothing about the others. The first that needs a yes is held,
     and any further one is not done.
     """
     ended, waits = list[EndedCall](), False
-    for call in decision.calls:
+    for caller, call in zip(callers, decision.calls, strict=True):
         ending: Ending
-        left_s = min(by.tool_timeout_s, deadline.left_s()) if ended else by.tool_timeout_s
+        left_s = min(caller.tool_timeout_s, deadline.left_s()) if ended else caller.tool_timeout_s
         try:
             if left_s <= 0:
-                outcome = not_run(by, call, late=True)
+                outcome = not_run(caller, call, late=True)
             else:
-                proposal = proposal_of(by, turn, call)
+                proposal = proposal_of(caller, turn, call)
                 proposal = replace(proposal, proposal_id=None) if waits else proposal
-                outcome = await execute_call(by, proposal, trace, timeout_s=left_s)
+                outcome = await execute_call(caller, proposal, trace, timeout_s=left_s)
             ending = replace(call, call=outcome.call)
             if outcome.to_confirm is not None and not waits:
-                held = await hold_call(by, turn, call, outcome, proposal.proposal_id, trace)
+                held = await hold_call(caller, turn, call, outcome, proposal.proposal_id, trace)
                 ending, waits = held or ending, held is not None
         except StoreUnavailable:
             if not ended:
                 raise
-            outcome = not_run(by, call, late=False)
+            outcome = not_run(caller, call, late=False)
             ending = replace(call, call=outcome.call)
-        answer = respond(by, turn, ending, trace, outcome=outcome)
-        ended.append(EndedCall(call, outcome, answer))
+        answer = respond(caller, turn, ending, trace, outcome=outcome)
+        ended.append(EndedCall(call, outcome, answer, caller))
     return respond_to_several(by, turn, ended, decision.skipped, trace, findings)
 
 
@@ -120,40 +134,42 @@ async def _answer_turn(
     if adapter.guard is not None:
         guarded = await guard_turn(adapter, turn, trace, leases)
     by, decision = guarded.adapter, guarded.decision
+    if by is not adapter and by.composite is not None:
+        by = await _with_sources(by, trace, deadline, leases)
+    asked, callers, unanswered = by, list[Adapter](), tuple[UnansweredSource, ...]()
 
     if decision is None and turn.context.held is not None:
         resolution = await reply_to_pending(adapter, turn, trace)
         if resolution is not None:
             return await _answer_resolution(adapter, turn, resolution, trace)
 
-    detection = None
-    if by.detect is not None and not isinstance(decision, Blocked):
-        turn, detection = await detect_intent(by, turn, trace)
+    detection, private = None, False
     contribution = form = ""
     if decision is None:
         # A conversation that began in another adapter says nothing of this one.
         alone = turn if by is adapter else without_follow_up(turn)
-        decided = await _decide(by, alone, trace)
-        for rewriting in decided.rewritings:
-            rewritten = without_follow_up(turn, rewriting.rewritten)
-            rewritten, _ = await detect_intent(by, rewritten, trace)
-            second = await _decide(by, rewritten, trace)
-            accepted = rewriting.accept(second.decision, second.intent)
-            if accepted is not None:
-                decided = replace(accepted, form=decided.form)
-                break
+        decided, detection = await _understand(by, alone, trace)
+        if isinstance(decided, SourceDecision):
+            by, private = asked.behind.get(decided.source, asked), decided.private
+            callers = [asked.behind[name] for name in decided.callers]
+            detection, unanswered = decided.detection, decided.unanswered
+            await count_sources(callers or ([by] if by is not asked else []))
         turn = replace(turn, intent=decided.intent)
         decision, contribution = decided.decision, decided.contribution
         form = decided.form
         if decided.form:
             found = {"form": decided.form, "contributes": contribution or "nothing"}
             trace.note("conversation", found)
+    elif not isinstance(decision, Blocked):
+        turn, detection = await detect_intent(by, turn, trace)
 
-    private = bool(by.sensitive_templates) and is_private(by, trace, decision)
+    private |= bool(by.sensitive_templates) and is_private(by, trace, decision)
     deadline = replace(deadline, private=private)
     if by.models is not None:
         decision = await _complete_with_models(by.models, turn, decision, trace, deadline)
-    if private:
+    if private and isinstance(decision, SeveralCalls):
+        decision = withhold_words_of(callers or [by] * len(decision.calls), decision)
+    elif private:
         decision = withhold_words(by, decision)
 
     ending: Ending = decision
@@ -174,7 +190,8 @@ async def _answer_turn(
 
     findings = TurnFindings(guarded.verdict, detection, contribution)
     if isinstance(decision, SeveralCalls):
-        answer = await _answer_several(by, turn, decision, trace, deadline, findings)
+        callers = callers or [by] * len(decision.calls)
+        answer = await _answer_several(by, turn, decision, trace, deadline, findings, callers)
     else:
         answer = respond(by, turn, ending, trace, outcome=outcome, findings=findings)
 
@@ -186,10 +203,38 @@ async def _answer_turn(
         answer = await by.models.converse(turn, answer, trace, deadline)
     if by.show_notes:
         answer = with_notes(answer)
+    if unanswered:
+        answer = with_unanswered(asked, by, turn, answer, unanswered)
+    if private and asked.behind:
+        hide_words(trace)
 
     await save_history(adapter, turn, answer, by=by, private=private)
     note_turn(adapter, turn, answer, by=by, private=private, form=form)
-    return answer
+    return answer_of_source(asked, by, answer) if asked.behind else answer
+
+
+async def _understand(
+    adapter: Adapter, turn: Turn, trace: Trace
+) -> tuple[FollowUpDecision, Detection | None]:
+    """What a question comes to in one adapter: its intent is detected, and then it is decided."""
+    detected, detection = await detect_intent(adapter, turn, trace)
+    decided = await _decide(adapter, detected, trace)
+    for rewriting in decided.rewritings:
+        rewritten = without_follow_up(turn, rewriting.rewritten)
+        rewritten, _ = await detect_intent(adapter, rewritten, trace)
+        second = await _decide(adapter, rewritten, trace)
+        accepted = rewriting.accept(second.decision, second.intent)
+        if accepted is not None:
+            return replace(accepted, form=decided.form), detection
+    return decided, detection
+
+
+async def _with_sources(
+    adapter: Adapter, trace: Trace, deadline: TurnDeadline, leases: ExitStack
+) -> Adapter:
+    """The adapter with those behind it, of which none may take more than half of the time."""
+    within_s = deadline.left_s() / 2
+    return await with_sources(adapter, _understand, trace, leases, within_s=within_s)
 
 
 async def _decide(adapter: Adapter, turn: Turn, trace: Trace) -> FollowUpDecision:
@@ -232,8 +277,12 @@ async def run_confirmation(
     """
     trace = Trace()
     try:
-        with adapter.leases.hold():
-            async with asyncio.timeout(timeout_s):
+        with ExitStack() as leases:
+            leases.enter_context(adapter.leases.hold())
+            async with asyncio.timeout(timeout_s) as limit:
+                deadline = TurnDeadline(limit.when() or 0.0, None)
+                if adapter.composite is not None:
+                    adapter = await _with_sources(adapter, trace, deadline, leases)
                 turn = await load_history(adapter, turn, trace)
                 resolution = await resolve_proposal(
                     adapter, turn, proposal_id, trace, accept=accept, seal=seal
@@ -252,8 +301,9 @@ async def _answer_resolution(
 ) -> Answer:
     ending, outcome, proposal = resolution.ending, resolution.outcome, resolution.proposal
     answer = respond(resolution.adapter, turn, ending, trace, outcome=outcome, proposal=proposal)
-    await save_history(adapter, turn, answer, by=adapter, private=False)
-    return answer
+    by = resolution.adapter if resolution.adapter.name in adapter.behind else adapter
+    await save_history(adapter, turn, answer, by=by, private=False)
+    return answer_of_source(adapter, by, answer)
 
 
 def _count_answer(adapter: Adapter, turn: Turn, answer: Answer) -> None:

@@ -44,7 +44,8 @@ async def guard_turn(
     if verdict.route.template is not None:
         if adapter.to_template is None:
             raise AdapterUnavailable(f"adapter {adapter.name!r} cannot be led to a template")
-        return GuardOutcome(adapter, adapter.to_template(verdict.route.template, turn), verdict)
+        decision = adapter.to_template(verdict.route.template, turn, {})
+        return GuardOutcome(adapter, decision, verdict)
     if adapter.resolve_adapter is None:
         raise AdapterUnavailable(
             f"the guard leads to adapter {verdict.route.adapter!r}, which only a server opens"

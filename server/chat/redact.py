@@ -133,6 +133,12 @@ def redact_trace(
         stage.details = secrets.data(_without_words(stage.details) if hide else stage.details)
 
 
+def hide_words(trace: Trace) -> None:
+    """Take the words of the question out of every stage."""
+    for stage in trace.stages:
+        stage.details = _without_words(stage.details)
+
+
 def _redacted_question(template: Template, decision: MissingArguments) -> MissingArguments:
     redactor = Redactor(template.policy.sensitive_params)
     secrets = redactor.secrets(decision.arguments)

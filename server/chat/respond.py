@@ -35,6 +35,7 @@ from server.core.decision import (
     Trace,
 )
 from server.core.redaction import NO_SECRETS
+from server.core.sources import split_id
 from server.core.tools import Source, ToolResult, ToolResultStatus, payload_of
 from server.core.turn import Turn
 from server.guards.model import GuardVerdict
@@ -148,14 +149,16 @@ def respond(
             coverage = ending.coverage
         case Clarify(matches):
             coverage = ending.coverage
-            confidence, options = matches[0].confidence, describe_options(library, matches)
-            content = phrase(library, "clarify", {"options": options}, language)
+            confidence, options = matches[0].confidence, describe_options(adapter, matches)
+            named = {option.get("source", {}).get("adapter") for option in options}
+            name = "clarify_source" if len(named) > 1 else "clarify"
+            content = phrase(library, name, {"options": options}, language)
             metadata = {"options": options, "match": describe_match(matches[0], {})["match"]}
         case ClarifyingQuestion(content, confidence, why):
             metadata["why"] = why
         case NoMatch(why, matches, unread, objection):
             confidence = matches[0].confidence if matches else 0.0
-            nearest = describe_options(library, matches[:_MAX_NEAREST])
+            nearest = describe_options(adapter, matches[:_MAX_NEAREST])
             coverage = ending.coverage
             context = {
                 "nearest": nearest,
@@ -387,7 +390,8 @@ def describe_proposal(held: PendingConfirmation) -> dict[str, Any]:
     }
 
 
-def describe_options(library: Library, matches: Sequence[Match]) -> list[dict[str, Any]]:
+def describe_options(adapter: Adapter, matches: Sequence[Match]) -> list[dict[str, Any]]:
+    """What may be meant, each with its source where others stand behind the adapter."""
     return [
         {
             "template_id": template.id,
@@ -395,10 +399,15 @@ def describe_options(library: Library, matches: Sequence[Match]) -> list[dict[st
             "example": match.nearest_example,
             "confidence": round(match.confidence, 4),
             **({"tags": list(template.tags)} if template.tags else {}),
+            **({"source": _source_of(adapter, match)} if adapter.behind else {}),
         }
         for match in matches
-        for template in [library.templates[match.template_id]]
+        for template in [adapter.library.templates[match.template_id]]
     ]
+
+
+def _source_of(adapter: Adapter, match: Match) -> dict[str, str]:
+    return adapter.describe_source(split_id(match.template_id)[0])
 
 
 def describe_findings(adapter: Adapter, findings: TurnFindings) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from server.chat.adapter import Adapter
 from server.chat.redact import is_private
 from server.chat.respond import NO_FINDINGS, TurnFindings, describe_findings, phrase
+from server.chat.sources import under_source
 from server.core.decision import (
     Answer,
     Call,
@@ -16,6 +17,7 @@ from server.core.decision import (
     Trace,
 )
 from server.core.redaction import REDACTED, Redactor, Secrets
+from server.core.sources import shared_ending
 from server.core.tools import ToolResult, ToolResultStatus
 from server.core.turn import Turn
 from server.tools.policy.chain import CallOutcome
@@ -30,11 +32,12 @@ _NO_TIME: Final = "there was no time left for it"
 
 @dataclass(frozen=True, slots=True)
 class EndedCall:
-    """One of several calls: as it was decided, what came of it, and its answer."""
+    """One of several calls: as it was decided, what came of it, its answer, and whose it is."""
 
     decided: Call
     outcome: CallOutcome
     answer: Answer
+    by: Adapter
 
     @property
     def is_second_proposal(self) -> bool:
@@ -76,7 +79,7 @@ def respond_to_several(
     for one in ended:
         content, kept = one.answer.content, one.answer.kept_content
         if one.is_second_proposal:
-            template = library.templates[one.decided.call.template_id]
+            template = one.by.library.templates[one.decided.call.template_id]
             context = {"description": template.description or template.id}
             content = kept = phrase(library, "several_wait", context, language)
         for other in ended:
@@ -84,14 +87,15 @@ def respond_to_several(
             kept = other.outcome.secrets.text(kept)
             is_asked = other is one and one.answer.kept is not None
             content = content if is_asked else other.outcome.secrets.text(content)
-        contents.append(content)
-        keepable.append(kept)
+        contents.append(under_source(adapter, one.by, content))
+        keepable.append(under_source(adapter, one.by, kept))
     if skipped:
         left = phrase(library, "several_skipped", {"skipped": list(skipped)}, language)
         contents.append(left)
         keepable.append(left)
     first = ended[0].answer
-    metadata = {**first.metadata, "calls": [_describe_call(one, private=private) for one in ended]}
+    metadata = {**first.metadata, "calls": []}
+    metadata["calls"] = [_describe_call(adapter, one, private=private) for one in ended]
     # The one that waits is the proposal of the turn, whichever call it is.
     for one in ended:
         if isinstance(one.answer.decision, PendingConfirmation):
@@ -104,23 +108,27 @@ def respond_to_several(
         secrets = one.outcome.secrets
         metadata = _without(secrets, metadata)
         metadata["calls"] = [_without(secrets, each) for each in metadata["calls"]]
-    parts = [
+    endings = (
         each.answer.decision
+        if each.by is adapter
+        else shared_ending(each.by.name, each.answer.decision)
         for each in ended
-        if isinstance(each.answer.decision, Call | PendingConfirmation)
-    ]
+    )
+    parts = [each for each in endings if isinstance(each, Call | PendingConfirmation)]
     ending = SeveralEndings(tuple(parts), tuple(metadata.get("skipped", ())))
     content, kept = "\n\n".join(contents), "\n\n".join(keepable)
     return Answer(content, first.confidence, metadata, ending, trace, kept)
 
 
-def _describe_call(one: EndedCall, *, private: bool) -> dict[str, Any]:
+def _describe_call(adapter: Adapter, one: EndedCall, *, private: bool) -> dict[str, Any]:
     told = {name: one.answer.metadata[name] for name in _OF_A_CALL if name in one.answer.metadata}
     told["confidence"] = round(one.answer.confidence, 4)
     if "coverage" not in told and not private:
         told["coverage"] = one.decided.coverage.to_list()
     if isinstance(one.answer.decision, PendingConfirmation):
         told["proposal_id"] = one.answer.decision.proposal_id
+    if one.by.name in adapter.behind:
+        told["answered_by"] = adapter.describe_source(one.by.name)
     return told
 
 

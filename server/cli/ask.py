@@ -89,6 +89,10 @@ async def _ask(
     found: options.Configured, adapter: str | None, question: str, session_id: str, *, yes: bool
 ) -> Answer:
     settings, chosen = found.settings, found.adapter(adapter)
+    from server.providers.embeddings.local import load_encoders_ahead
+
+    # In a thread of its own, which it half keeps busy while the rest is imported.
+    load_encoders_ahead(settings.embeddings, [chosen])
     from server.adapters.local import ask_once, confirm_once, open_adapter
     from server.core.decision import PendingConfirmation, SeveralEndings
 

@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from server.cli import options
-from server.cli.library_folder import DOMAIN, ENDINGS, QUESTIONS, library_adapter, template_files
+from server.cli.library_folder import (
+    DOMAIN,
+    ENDINGS,
+    QUESTIONS,
+    adapters_of,
+    library_adapter,
+    project_around,
+    template_files,
+)
 from server.cli.output import print_result, say
 from server.errors import Location, Problem
 from server.settings.adapters import AdapterSettings
 from server.settings.documents import read_yaml
+from server.settings.fields import expand
 from server.settings.loader import load_settings, root_of, with_env_file
 from server.settings.models import Settings
 
@@ -177,7 +186,29 @@ def _check_library(
     if not templates:
         what = "holds no template file: one whose top is `templates:`"
         return [Problem(what, Location(str(folder)), "empty-library")]
+    around = project_around(folder)
+    project = load_settings(around, os.environ) if around is not None else None
+    if project is not None and project.settings is not None:
+        own = adapters_of(folder, project.settings)
+        if own:
+            # Its tools, its rule pack and its thresholds belong to it.
+            return [
+                problem
+                for adapter in own
+                for problem in _check_adapter(
+                    _with_templates(adapter, templates), project.environ, project.settings, checked
+                )
+            ]
     return _check_adapter(library_adapter(folder, templates), environ, None, checked)
+
+
+def _with_templates(adapter: AdapterSettings, templates: list[Path]) -> AdapterSettings:
+    """The adapter with those of its templates alone that stand in some files."""
+    named = {path.absolute() for path in templates}
+    own = adapter.config.template_library_path
+    files = [file for path in own for file in expand(path) if file in named] or templates
+    config = adapter.config.model_copy(update={"template_library_path": tuple(files)})
+    return adapter.model_copy(update={"config": config, "enabled": True})
 
 
 async def ask_all(found: Sequence[Checked], *, strict: bool) -> list[Problem]:
@@ -212,6 +243,7 @@ def _check_adapter(
     checked: list[Checked] | None = None,
 ) -> list[Problem]:
     from server.adapters.check import load_adapter  # too much to import for `--help`
+    from server.adapters.composite import composite_problems
     from server.adapters.intents import PackReader
     from server.evaluation.example_check import example_problems
     from server.evaluation.questions import load_questions
@@ -220,6 +252,8 @@ def _check_adapter(
     from server.guards.options import guard_problems
     from server.tools.sql.databases import open_database
 
+    if adapter.config.child_adapters:
+        return list(composite_problems(adapter))
     read = load_adapter(adapter, environ, settings)
     problems = list(read.problems)
     if read.library is not None and read.database is not None:

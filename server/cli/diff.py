@@ -47,7 +47,7 @@ def diff(
     Nothing is run. A change is fixed or broken where the question says what is expected.
     """
     versions = [options.configured_at(place, config) for place in (old, new)]
-    chosen = [found.adapter(adapter) for found in versions]
+    chosen = [found.library_adapter(adapter) for found in versions]
     from server.evaluation.decision_log import read_decision_log
     from server.evaluation.diff import compare
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from functools import partial
+from math import inf, isinf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
@@ -96,7 +97,7 @@ def eval_library(
     if domain is None and (templates or more_templates):
         fail("--templates goes with --domain: which domain.yaml do they belong to?")
     found = options.configured_at(place, config, data=data)
-    chosen = found.adapter(adapter)
+    chosen = found.library_adapter(adapter) if calibrate else found.adapter(adapter)
     if domain is not None:
         libraries = [*(templates or ()), *(more_templates or ())]
         if not libraries:
@@ -105,6 +106,8 @@ def eval_library(
         update = {"domain_config_path": domain.absolute(), "template_library_path": paths}
         library = chosen.config.model_copy(update=update)
         chosen = chosen.model_copy(update={"config": library})
+    if questions is None and chosen.config.child_adapters:
+        fail(f"{chosen.name} has no library of its own; name its questions with --questions")
     path = questions or chosen.config.domain_config_path.parent / "questions.yaml"
     if max_wrong is not None and not calibrate:
         fail("--max-wrong goes with --calibrate; an adapter's own stands in its settings")
@@ -204,6 +207,10 @@ def _bounds(written: str | None) -> dict[str, float]:
             fail(f"--fail-under takes FIGURE=VALUE, such as template_accuracy=0.9; got {part!r}")
         if name not in _BOUNDED:
             fail(f"--fail-under: {unknown('figure', name, _BOUNDED)}")
+        most = inf if name.startswith("latency_") else 1.0
+        if not 0 <= found[name] <= most or isinf(found[name]):
+            right = "milliseconds" if isinf(most) else "a share from 0 to 1, such as 0.9"
+            fail(f"--fail-under: {name} is {right}; got {value!r}")
     return found
 
 

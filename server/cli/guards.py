@@ -74,7 +74,7 @@ def _guarded(config: Path, data: Path | None, adapter: str | None) -> GuardedAda
     from server.guards.pack import load_guards
 
     found = options.configured(config, data=data)
-    chosen = found.adapter(adapter)
+    chosen = found.library_adapter(adapter)
     packs = options_of(chosen, found.settings, found.environ).packs
     if not packs:
         fail(f"no guard stands before adapter {chosen.name!r}; see docs/guards.md")

@@ -44,7 +44,7 @@ def list_clusters(
     nothing is written.
     """
     found = options.configured(config, data=data)
-    chosen = found.adapter(adapter)
+    chosen = found.library_adapter(adapter)
     with show_progress("Trying proposals out"):
         reviews = asyncio.run(_review(found, chosen, most=most))
     if not found.settings.inbox.enabled:
@@ -66,7 +66,7 @@ def show(
 ) -> None:
     """Show one cluster with all its questions, and every decision that the proposal changes."""
     found = options.configured(config, data=data)
-    chosen = found.adapter(adapter)
+    chosen = found.library_adapter(adapter)
     with show_progress("Trying the proposal out"):
         (review,) = asyncio.run(_review(found, chosen, most=1, only=number))
     print_result(review.to_dict(), review.lines(whole=True), as_json=as_json)
@@ -81,7 +81,7 @@ def drop(
 ) -> None:
     """Delete clusters that were dealt with, or are not worth it."""
     found = options.configured(config, data=data)
-    chosen = found.adapter(adapter)
+    chosen = found.library_adapter(adapter)
 
     async def work() -> int:
         store = _open_store(found.settings)

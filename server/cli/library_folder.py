@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from server.settings.adapters import AdapterConfig, AdapterSettings
 from server.settings.documents import read_yaml
+from server.settings.models import Settings
 
 DOMAIN: Final = "domain.yaml"
 QUESTIONS: Final = "questions"
@@ -48,3 +49,9 @@ def project_around(folder: Path) -> Path | None:
         if (above / "config" / "config.yaml").is_file():
             return above / "config" / "config.yaml"
     return None
+
+
+def adapters_of(folder: Path, settings: Settings) -> tuple[AdapterSettings, ...]:
+    """The adapters of a project whose domain stands in a folder, switched off or not."""
+    domain = (folder / DOMAIN).absolute()
+    return tuple(a for a in settings.adapters if a.config.domain_config_path == domain)

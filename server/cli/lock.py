@@ -30,7 +30,7 @@ def lock(
     --check, the exit code is 1 when it is not, when a figure is worse, and when there is no lock.
     """
     found = options.configured_at(place, config, data=data)
-    chosen = found.adapter(adapter)
+    chosen = found.library_adapter(adapter)
     domain = chosen.config.domain_config_path
     from server.adapters.library_lock import lock_path, read_lock
     from server.evaluation.lock import judge_library, write_lock

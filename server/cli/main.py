@@ -1,5 +1,6 @@
 """The command line: a table of commands, each imported only when it is asked for."""
 
+import gc
 import os
 import sys
 from collections.abc import Mapping
@@ -91,3 +92,6 @@ def main() -> None:
             err=True,
         )
         sys.exit(70)
+    finally:
+        # The end of a process would look through all that an encoder left, for half a second.
+        gc.freeze()

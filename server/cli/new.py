@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from server.cli import options
 from server.cli.options import option
 from server.cli.output import fail, print_text, say
+from server.cli.server_messages import command
 
 if TYPE_CHECKING:
     from server.authoring.document import ApiDocument
@@ -28,6 +30,17 @@ def new(
         str | None,
         option("FILE_OR_URL", "Draft the library from an OpenAPI 3 or Swagger 2 document."),
     ] = None,
+    with_model: Annotated[
+        bool,
+        typer.Option("--with-model", help="Have a chat model propose more examples for a draft."),
+    ] = False,
+    provider: Annotated[
+        str | None, option("NAME", "Provider of that model; by default the configured one.")
+    ] = None,
+    model: Annotated[
+        str | None, option("NAME", "The model; by default that of the provider.")
+    ] = None,
+    config: options.Config = options.DEFAULT_CONFIG,
 ) -> None:
     """Write a project that starts, checks and evaluates as it is, and is yours to change.
 
@@ -48,9 +61,14 @@ def new(
                 default="", show_default=False, err=True,
             )  # fmt: skip
             from_openapi = answer.strip() or None
+    if with_model and from_openapi is None:
+        fail("--with-model adds to a draft: name what to draft from with --from-openapi")
+    if not with_model and (provider or model):
+        fail("--provider and --model say what --with-model asks: add --with-model")
     draft = _draft(from_openapi) if from_openapi is not None else None
-    command = os.environ.get("ORBIT_COMMAND", "orbit")
-    project = new_project(folder, name, draft, command=command, schemas=schema_texts())
+    if draft is not None and with_model:
+        draft = _with_model(draft, folder, config, provider, model)
+    project = new_project(folder, name, draft, command=command(), schemas=schema_texts())
     paths = write_project(project, folder)
     for note in project.notes:
         say(f"note: {note}")
@@ -58,12 +76,12 @@ def new(
         print_text(str(path))
     say("Next:")
     for line in (
-        f"check {folder}",
-        f"eval {folder}",
-        f'ask "{project.question}" {folder} --adapter {project.name}',
-        f"start --config {folder}",
+        ("check", str(folder)),
+        ("eval", str(folder)),
+        ("ask", project.question, str(folder), "--adapter", project.name),
+        ("start", "--config", str(folder)),
     ):
-        say(f"  {command} {line}")
+        say(f"  {command(*line)}")
 
 
 def _draft(source: str) -> "Draft":
@@ -75,6 +93,22 @@ def _draft(source: str) -> "Draft":
             say(f"note: {note}")
         fail(f"{source} describes no operation that can be called")
     return draft
+
+
+def _with_model(
+    draft: "Draft", folder: Path, config: Path, provider: str | None, model: str | None
+) -> "Draft":
+    """Add what a model proposes, one that the project configures or the server's configuration."""
+    from server.cli.model_examples import with_proposals
+    from server.settings.models import Settings
+
+    own = options.config_file(folder)
+    file = own if own.is_file() else config
+    if file == options.DEFAULT_CONFIG and not file.is_file():
+        found = options.Configured(Settings(), os.environ)
+    else:
+        found = options.configured(file)
+    return with_proposals(draft, found, provider, model)
 
 
 def _read(source: str) -> "ApiDocument":

@@ -117,6 +117,14 @@ class Configured:
             raise AdapterUnknown(f"{what}; there are: {known}")
         return enabled[name]
 
+    def library_adapter(self, name: str | None) -> "AdapterSettings":
+        """Return an adapter as `adapter` does; fail where it has no library of its own."""
+        chosen = self.adapter(name)
+        if chosen.config.child_adapters:
+            others = ", ".join(child.adapter for child in chosen.config.child_adapters)
+            fail(f"{chosen.name} has no library of its own; name one behind it: {others}")
+        return chosen
+
 
 def configured(
     config: Path, *, data: Path | None = None, host: str | None = None, port: int | None = None
@@ -125,6 +133,11 @@ def configured(
 
     May raise ConfigurationInvalid.
     """
+    if config == DEFAULT_CONFIG and not config.is_file():
+        fail(
+            f"there is no {config} here: name the folder of a project with --config, or make one; "
+            "for example: new shop"
+        )
     from server.settings.loader import load_settings  # not every command needs settings
 
     loaded = load_settings(config, os.environ)
@@ -151,7 +164,13 @@ def configured_at(place: Path | None, config: Path, *, data: Path | None = None)
     file = config_file(place)
     if file.is_file():
         return configured(file, data=data)
-    from server.cli.library_folder import DOMAIN, library_adapter, project_around, template_files
+    from server.cli.library_folder import (
+        DOMAIN,
+        adapters_of,
+        library_adapter,
+        project_around,
+        template_files,
+    )
     from server.settings.loader import root_of, with_env_file
     from server.settings.models import Settings
 
@@ -160,8 +179,7 @@ def configured_at(place: Path | None, config: Path, *, data: Path | None = None)
     around = project_around(place)
     if around is not None:
         found = configured(around, data=data)
-        domain = (place / DOMAIN).absolute()
-        own = [a for a in found.settings.adapters if a.config.domain_config_path == domain]
+        own = adapters_of(place, found.settings)
         if own:
             # Who names its folder means it, be it switched off.
             update = {"adapters": tuple(a.model_copy(update={"enabled": True}) for a in own)}

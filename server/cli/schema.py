@@ -60,9 +60,10 @@ def _configuration() -> Any:
     from pydantic import Field, create_model
 
     from server import plugins
+    from server.settings.documented import field_docs
     from server.settings.models import Settings
 
-    sections = {}
+    sections, docs = {}, field_docs(Settings)
     for section, kind in (("models", "chat provider"), ("embeddings", "embedding provider")):
         field = Settings.model_fields[section]
         base: Any = field.annotation
@@ -73,7 +74,7 @@ def _configuration() -> Any:
         model = create_model(
             base.__name__, __base__=base, __cls_kwargs__={"extra": "forbid"}, **options
         )
-        sections[section] = (model, Field(default=None, description=field.description))
+        sections[section] = (model, Field(default=None, description=docs[section]))
     return create_model("Settings", __base__=Settings, **sections)  # type: ignore[call-overload]
 
 

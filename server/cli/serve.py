@@ -18,8 +18,6 @@ from server.cli.runfile import Launch, recorded
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from server.settings.models import Settings
-
 
 def serve(
     host: options.Host = None,
@@ -66,11 +64,12 @@ def _serve(
 
     from server.cli.allocator import limit_arenas
     from server.cli.logs import set_up_logging
+    from server.providers.embeddings.local import load_encoders_ahead
 
     limit_arenas(os.environ)
     set_up_logging(found.settings.logging)
     gc.disable()  # a start makes much and throws away little, until `_collect_again`
-    _load_ahead(found.settings)
+    load_encoders_ahead(found.settings.embeddings, found.settings.adapters)
     # uvicorn handles SIGTERM while it serves, then raises it again: this ends the process
     # through every `finally`, before, during and after.
     signal.signal(signal.SIGTERM, _end)
@@ -113,17 +112,6 @@ async def _collect_again(api: "FastAPI") -> None:
     await api.state.api.adapters.every_one_tried()
     gc.freeze()
     gc.enable()
-
-
-def _load_ahead(settings: "Settings") -> None:
-    """Begin to load models, which takes longest, while the rest of the server is imported."""
-    from server.providers.embeddings.local import PROVIDER
-    from server.providers.embeddings.local_models import load_ahead
-
-    threads = PROVIDER.options_in(settings.embeddings.section("local"), {}).threads
-    for adapter in settings.adapters:
-        if adapter.enabled and adapter.embedding_provider == "local":
-            load_ahead(adapter.embedding_model, threads)
 
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -39,7 +39,8 @@ class CompletedCall:
 
     `arguments` are those that somebody gave, without defaults. `rows` hold the short fields
     of what was listed, in the order it was shown; `value` is a result that is one number,
-    one text or one date. `leads` are the words that the arguments stood behind.
+    one text or one date. `leads` are the words that the arguments stood behind. `together` is the
+    turn that made it beside calls of other adapters, where one did.
     """
 
     template_id: str
@@ -48,6 +49,7 @@ class CompletedCall:
     value: Any = None
     intent: str | None = None
     leads: Mapping[str, str] = field(default_factory=dict)
+    together: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator
 
 from server.core.json import to_json
 from server.errors import Fix, Problem
+from server.settings.documented import Documented
 from server.settings.documents import Document, Keys, read_yaml
 
 
-class Question(BaseModel, frozen=True, extra="forbid", use_attribute_docstrings=True):
+class Question(Documented):
     """One question and what should come of it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     ask: str = Field(min_length=1)
     """The question, as it is typed."""

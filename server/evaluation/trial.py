@@ -8,6 +8,8 @@ from time import perf_counter
 from typing import Literal, NamedTuple
 
 from server.adapters.local import ask_once, open_adapter
+from server.chat.adapter import Adapter
+from server.chat.sources import shared_library
 from server.core.decision import Answer, Call
 from server.errors import Problem, RequestInvalid
 from server.evaluation.calibration import (
@@ -153,7 +155,8 @@ class LibraryTrial:
     ) -> Measured:
         opening = open_adapter(self.settings, self.environ, adapter, calibrated=calibrated)
         async with opening as opened:
-            templates = opened.library.templates
+            library = shared_library(opened)
+            templates = library.templates
             problems: Sequence[Problem] = ()
             if questions is None:
                 questions, problems = load_questions(self.path, templates, self.environ)
@@ -161,13 +164,7 @@ class LibraryTrial:
                 said = "".join(f"; {problem}" for problem in problems[:1])
                 raise RequestInvalid(f"no question in {self.path} can be used{said}")
             # The library is what is measured: no model fills or words anything.
-            chain = opened.chain
-            if tape is not None:
-                way, cassette = tape
-                taped = Recording if way == "record" else Replaying
-                chain = chain.rehearsed(partial(taped, cassette=cassette))
-            chain = chain.rehearsed(partial(Rehearsal, reads=reads))
-            rehearsed = replace(opened, chain=chain, models=None)
+            rehearsed = _rehearsed(opened, tape, reads=reads)
 
             async def ask(text: str) -> Outcome:
                 start = perf_counter()
@@ -183,13 +180,32 @@ class LibraryTrial:
             await ask(questions[0].ask)  # the first question pays for what is compiled once
             outcomes = [await ask(question.ask) for question in questions]
             encoder = opened.encoder.fingerprint if opened.encoder is not None else None
-            return Measured(opened.library, questions, outcomes, problems, encoder)
+            return Measured(library, questions, outcomes, problems, encoder)
+
+
+def _rehearsed(adapter: Adapter, tape: Tape | None, *, reads: bool) -> Adapter:
+    """The adapter, and those behind it, with tools that are tried and no models."""
+    chain = adapter.chain
+    if tape is not None:
+        way, cassette = tape
+        taped = Recording if way == "record" else Replaying
+        chain = chain.rehearsed(partial(taped, cassette=cassette))
+    chain = chain.rehearsed(partial(Rehearsal, reads=reads))
+    resolve = adapter.resolve_adapter
+
+    def behind(name: str) -> Adapter:
+        assert resolve is not None  # noqa: S101  only an adapter with others behind it asks
+        return _rehearsed(resolve(name), tape, reads=reads)
+
+    found = behind if adapter.composite is not None else resolve
+    return replace(adapter, chain=chain, models=None, resolve_adapter=found)
 
 
 def _succeeded(answer: Answer, templates: Mapping[str, Template]) -> bool | None:
     """Whether the tool did its work; None where no call was made, as one that writes is not."""
-    template = templates.get(str(answer.metadata.get("template_id")))
+    decision = answer.decision
+    template = templates.get(decision.match.template_id) if isinstance(decision, Call) else None
     status = answer.metadata.get("tool_execution", {}).get("status")
-    if not isinstance(answer.decision, Call) or template is None or template.effect != "read":
+    if template is None or template.effect != "read":
         return None
     return None if status is None else status == "success"

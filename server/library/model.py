@@ -206,6 +206,8 @@ class Template:
     effect: Effect = "read"
     version: str = "1.0.0"
     tags: tuple[str, ...] = ()
+    topic: str = ""
+    """What it is for, in the same word as in other libraries; empty where its id is that word."""
     intents: tuple[str, ...] = ()
     """Intents of the rule pack that it is for; any when empty."""
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)

@@ -213,6 +213,7 @@ def _build(domain: Domain, section: Section) -> Template | None:
             for entity, value in written.when.items()
         },
         tags=written.tags,
+        topic=written.topic,
         policy=_policy(written, effect, parameters, section),
         counter_examples=counter_examples,
         unused_values=written.unused_values or domain.unused_values,

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from server.library.http_auth import AuthenticationYaml
 from server.library.http_yaml import ApiConfigYaml, HttpYaml
 from server.library.model import RateUnit, UnusedValues
+from server.settings.documented import Documented
 from server.settings.fields import LibraryModel, OneOrMore, RateLimits, Version
 from server.text.courtesy import COURTESY_KINDS
 from server.text.language import CourtesyKind
@@ -17,10 +18,10 @@ def _normalizer_by_name(value: Any) -> Any:
     return {"type": value} if isinstance(value, str) else value
 
 
-class NormalizerYaml(BaseModel):
+class NormalizerYaml(Documented):
     """One step from matched text to value; further keys are the step's options."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     type: str
     """A normalizer's short name, or the dotted path of a function of your own."""
@@ -326,6 +327,8 @@ class TemplateYaml(HttpYaml):
     """Values of the pack's entities that it is for: one each, or a list of them."""
     tags: OneOrMore = ()
     """Words to find it by."""
+    topic: str = ""
+    """What it is for, in a word that templates of other libraries share; left out, its id."""
     requires_auth: bool = False
     """Whether the key has to belong to a user, and not to a guest."""
     allowed_roles: OneOrMore = ()

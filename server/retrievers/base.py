@@ -1,9 +1,10 @@
 """What retrievers are built from, and how most decide: match, extract, choose."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import ClassVar, Final
+from types import MappingProxyType
+from typing import Any, ClassVar, Final
 
 from server.core.coverage import NO_COVERAGE, Coverage
 from server.core.decision import (
@@ -16,6 +17,7 @@ from server.core.decision import (
     SeveralCalls,
     Trace,
 )
+from server.core.tools import Source
 from server.core.turn import Turn
 from server.extraction.values import Extraction, note_ambiguous_dates
 from server.library.model import Template, TemplateKind
@@ -39,6 +41,7 @@ _LEAST_LIKELY: Final = 0.01
 """Templates that are less likely are not looked at: nothing in a question makes up for that."""
 _ANY_DAY: Final = datetime(2025, 1, 1, tzinfo=UTC)
 """A time of day is read alike on every day."""
+_NOTHING_KNOWN: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class TemplateRetriever:
@@ -253,11 +256,14 @@ def decide_for_template(
     parts: DeciderDependencies,
     template_id: str,
     turn: Turn,
+    known: Mapping[str, Any] = _NOTHING_KNOWN,
     *,
     why: str = "a guard leads here",
     confidence: float = 1.0,
 ) -> Decision:
     """Call `template_id` with the arguments that the question holds, or ask for the rest.
+
+    What is `known` of them stands in for those that it does not hold.
 
     Nothing is done where the template is left out of the library.
     """
@@ -267,5 +273,19 @@ def decide_for_template(
     reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
     found = parts.extractor.extract_from(reading, template, intent=turn.intent)
     coverage = replace(parts.extractor.cover(reading, template, found), ruled=True)
+    found = _completed(found, known)
     match = Match(template_id, confidence, 0.0, why)
     return call_or_ask(parts, match, found, coverage, turn.languages)
+
+
+def _completed(found: Extraction, known: Mapping[str, Any]) -> Extraction:
+    """What was read of a question, and what is known for parameters that it does not name."""
+    sources = dict(found.sources)
+    named = {name for name, source in sources.items() if source.kind not in ("default", "system")}
+    new = {name: value for name, value in known.items() if name not in named}
+    return replace(
+        found,
+        arguments={**found.arguments, **new},
+        sources={**sources, **dict.fromkeys(new, Source("conversation"))},
+        missing=tuple(missing for missing in found.missing if missing.name not in new),
+    )

@@ -1,8 +1,12 @@
 """The settings of one adapter: what it can do, what it matches and speaks with."""
 
-from typing import Literal
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, PrivateAttr
+from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic_core import PydanticCustomError
 
 from server.errors import Location
 from server.settings.fields import (
@@ -77,13 +81,56 @@ class SqlSettings(Strict):
     """Most connections to the database at a time."""
 
 
+class ChildAdapter(Strict):
+    """One of the adapters behind another."""
+
+    adapter: Name
+    """Its name."""
+    label: str = Field(default="", max_length=80)
+    """What people are shown; left out, its name."""
+    aliases: OneOrMore = ()
+    """What people call it in questions, beside its name, its label and its domain's name."""
+
+
+def _as_child(value: Any) -> Any:
+    return {"adapter": value} if isinstance(value, str) else value
+
+
+Child = Annotated[
+    ChildAdapter, BeforeValidator(_as_child, json_schema_input_type=str | ChildAdapter)
+]
+
+
+def _either_library_or_children(schema: dict[str, Any]) -> None:
+    library = schema.pop("required")
+    schema["anyOf"] = [{"required": library}, {"required": ["child_adapters"]}]
+
+
+_COMPOSITE: Final = "IntentCompositeRetriever"
+_NOWHERE: Final = Path(os.devnull)
+_NO_LIBRARY: Final = {
+    "domain_config_path": _NOWHERE / "domain.yaml",
+    "template_library_path": (_NOWHERE / "templates.yaml",),
+}
+_OF_COMPOSITES: Final[Mapping[str, frozenset[str] | None]] = {
+    "child_adapters": None,
+    "policy": frozenset({"rate_limit"}),
+    "agent": frozenset({"verbose"}),
+}
+"""Settings of an adapter with others behind it; the rest is each child's own."""
+
+
 class AdapterConfig(Strict):
     """What the adapter knows."""
+
+    model_config = ConfigDict(json_schema_extra=_either_library_or_children)
 
     domain_config_path: RootedPath
     """The `domain.yaml`."""
     template_library_path: RootedPaths = Field(min_length=1)
     """Template files or globs: one, or a list."""
+    child_adapters: tuple[Child, ...] = ()
+    """Other adapters, which answer in this one's place; it has no library of its own then."""
     max_wrong: float = Field(default=0.025, gt=0, le=0.5)
     """The largest share of questions that may run the wrong template; it sets the threshold."""
     confidence_threshold: float | None = Field(default=None, ge=0, le=1)
@@ -108,6 +155,21 @@ class AdapterConfig(Strict):
     """How the database is asked."""
     policy: PolicySettings = PolicySettings()
     """What the adapter lets through, and who proposes calls."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _children_or_library(cls, data: Any) -> Any:
+        """Refuse what an adapter with others behind it leaves to these."""
+        if not isinstance(data, dict) or not data.get("child_adapters"):
+            return data
+        for key, value in data.items():
+            known = _OF_COMPOSITES.get(key, frozenset())
+            own = set(value) if isinstance(value, dict) else {key}
+            if known is not None and (foreign := sorted(own - known)):
+                name = foreign[0] if foreign[0] == key else f"{key}.{foreign[0]}"
+                what = "'{name}' goes with the adapters that child_adapters names, not with this"
+                raise PydanticCustomError("foreign-key", what, {"name": name})
+        return {**_NO_LIBRARY, **data}
 
 
 class AdapterGuards(Strict):
@@ -156,6 +218,16 @@ class AdapterSettings(Strict):
     """Guards of this adapter, beside those of every adapter."""
     config: AdapterConfig
     """What the adapter knows."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_children(cls, data: Any) -> Any:
+        if isinstance(data, dict) and str(data.get("implementation", "")).endswith(_COMPOSITE):
+            config = data.get("config")
+            if not isinstance(config, dict) or not config.get("child_adapters"):
+                what = "config.child_adapters is missing: the adapters that {name} asks"
+                raise PydanticCustomError("missing-key", what, {"name": _COMPOSITE})
+        return data
 
     _where: Location = PrivateAttr(default=Location(""))
 

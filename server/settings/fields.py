@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -20,6 +19,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from server.errors import RequestInvalid
+from server.settings.documented import Documented
 
 
 def is_glob(path: Path) -> bool:
@@ -54,12 +54,10 @@ def parse_limit(text: str) -> str:
     return f"{int(found[1])}/{unit}"
 
 
-class Strict(BaseModel):
+class Strict(Documented):
     """A part of the configuration: frozen, and refusing what it does not know."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class LibraryModel(Strict):
@@ -82,7 +80,8 @@ class LibraryModel(Strict):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        schema = handler.resolve_ref_schema(handler(core_schema))
+        documented = super().__get_pydantic_json_schema__(core_schema, handler)
+        schema = handler.resolve_ref_schema(documented)
         unused = {"deprecated": True, "description": "Not used by this kind of adapter."}
         schema["properties"] |= dict.fromkeys(sorted(cls.not_used), unused)
         return schema

@@ -137,7 +137,13 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> LoadedSettings:
     merged = _MergedSettings(root)
     for document in documents:
         merged.add(document)
-    found = (*problems, *import_problems, *merged.problems, *_provider_problems(variables))
+    found = (
+        *problems,
+        *import_problems,
+        *merged.problems,
+        *merged.child_problems(),
+        *_provider_problems(variables),
+    )
     return LoadedSettings(
         settings=None if any(p.is_error for p in found) else merged.settings(),
         problems=found,
@@ -259,6 +265,29 @@ class _MergedSettings:
             first = f"first at {other.where}; keep one, or rename one"
             what = f"adapter {adapter.name!r} is defined twice; {first}"
             self.problems.append(Problem(what, where, "duplicate-adapter"))
+
+    def child_problems(self) -> Iterator[Problem]:
+        """Yield which of the adapters that others name as theirs cannot be one."""
+        enabled = {name: each for name, each in self._adapters.items() if each.enabled}
+        for adapter in enabled.values():
+            others = [n for n, each in enabled.items() if not each.config.child_adapters]
+            seen = set[str]()
+            for name in (child.adapter for child in adapter.config.child_adapters):
+                why = ""
+                if name == adapter.name:
+                    why = "is this adapter itself"
+                elif name in seen:
+                    why = "is named twice"
+                elif name in enabled and enabled[name].config.child_adapters:
+                    why = "asks other adapters itself; name those"
+                elif name in self._adapters and name not in enabled:
+                    why = "is not enabled"
+                elif name not in enabled:
+                    why = f"is no adapter; {did_you_mean(name, others)}"
+                seen.add(name)
+                if why:
+                    what = f"child_adapters: {name!r} {why}"
+                    yield Problem(what, adapter.where, "unknown-child")
 
     def settings(self) -> Settings:
         defaults = Settings.model_validate({}, context=self._context)

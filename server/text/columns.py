@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from server.text.language import shipped_languages
 from server.text.spelling import SpellingIndex
 from server.text.stems import inflections, stem
-from server.text.tokens import Tokens
+from server.text.tokens import split_words
 
 _PART: Final = re.compile(r"[A-Z]?[a-z\u00df-\u024f]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_a-zA-Z]+")
 _SHORTEST_SLIP: Final = 5
@@ -43,7 +43,7 @@ def _same_words() -> Mapping[tuple[str, ...], frozenset[tuple[str, ...]]]:
     found: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for language in shipped_languages():
         for group in language.rows.same:
-            phrases = {tuple(Tokens(phrase).words) for phrase in group}
+            phrases = {split_words(phrase) for phrase in group}
             for phrase in phrases:
                 found.setdefault(phrase, set()).update(phrases - {phrase})
     return {phrase: frozenset(others) for phrase, others in found.items()}
@@ -71,7 +71,7 @@ class ColumnNames:
             for phrase in _same_words().get(parts, ()):
                 self._add("same", phrase, name)
             for said in (synonyms or {}).get(name.lower(), ()):
-                self._add("same", tuple(Tokens(said).words), name)
+                self._add("same", split_words(said), name)
             if len(parts) == 1 and len(parts[0]) >= _SHORTEST_FORM:
                 self._known["form"].setdefault((stem(parts[0]),), set()).add(name)
             if len(parts) > 1:
@@ -120,5 +120,5 @@ class ColumnNames:
         if asked in self.names:
             return FoundColumn(asked, "named")
         return self.find(name_parts(asked)) or self.find(
-            [w for w in Tokens(asked).words if w != "_"]
+            [w for w in split_words(asked) if w != "_"]
         )

@@ -541,6 +541,8 @@ class Language(LanguagePart):
     """Groups of verbs that ask for the same to be done; the first is of asking to be told."""
     remarks: RemarkWords = RemarkWords()
     moods: MoodWords = MoodWords()
+    comparing: Phrases = ()
+    """What asks for the same of two places, beside one another."""
     joints: Phrases = ()
     """What joins two requests in one message; `followups.attached` may be glued to the second."""
     everyday_sentences: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from server.text.calendar import Period, easter, nth_weekday, period_around
 from server.text.language import load_language
-from server.text.tokens import Tokens
+from server.text.tokens import split_words
 
 _ENGLISH: Final = load_language("en")
 _SPEC: Final = re.compile(r"(?:(\d\d)-(\d\d)|easter|(\d) ([a-z]+) (\d\d))(?:([+-]\d+))?")
@@ -16,7 +16,7 @@ _MOST_YEARS_AWAY: Final = 8
 
 
 def _words(phrase: str) -> tuple[str, ...]:
-    return tuple(Tokens(phrase).words)
+    return split_words(phrase)
 
 
 _PHRASES: Final = {

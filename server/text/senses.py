@@ -6,12 +6,12 @@ them names something, or is not known.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Final, Literal, NamedTuple
 
 from server.text.language import Language, Sense, load_language, shipped_names
 from server.text.stems import bare_verb
-from server.text.tokens import Tokens, is_digits, is_word
+from server.text.tokens import Tokens, is_digits, is_word, split_words
 
 _APOSTROPHES: Final = {"’": "'", "´": "'", "`": "'"}
 _CLAUSE_ENDS: Final = frozenset(",.;:!?–—\n")
@@ -65,21 +65,28 @@ ASKS_TO_BE_TOLD: Final = 0
 
 
 class _PhraseList:
-    """Phrases by their first word, found longest first."""
+    """Phrases by their first word, found longest first. Sorted when first looked into."""
 
     def __init__(self, phrases: Iterable[tuple[str, Sense]]) -> None:
-        self._phrases: dict[tuple[str, ...], tuple[Sense, str]] = {}
-        self._longest: dict[str, int] = {}
-        for phrase, sense in phrases:
-            words = tuple(Tokens(phrase).words)
-            if words and words not in self._phrases:
-                self._phrases[words] = sense, phrase
-                self._longest[words[0]] = max(self._longest.get(words[0], 0), len(words))
+        self._listed = tuple(phrases)
+
+    @cached_property
+    def _sorted(self) -> tuple[dict[tuple[str, ...], tuple[Sense, str]], dict[str, int]]:
+        """The phrases by their words, and the length of the longest by its first word."""
+        known: dict[tuple[str, ...], tuple[Sense, str]] = {}
+        longest: dict[str, int] = {}
+        for phrase, sense in self._listed:
+            words = split_words(phrase)
+            if words and words not in known:
+                known[words] = sense, phrase
+                longest[words[0]] = max(longest.get(words[0], 0), len(words))
+        return known, longest
 
     def at(self, words: Sequence[str], index: int) -> WordSense | None:
-        longest = min(self._longest.get(words[index], 0), len(words) - index)
-        for size in range(longest, 0, -1):
-            found = self._phrases.get(tuple(words[index : index + size]))
+        known, longest = self._sorted
+        most = min(longest.get(words[index], 0), len(words) - index)
+        for size in range(most, 0, -1):
+            found = known.get(tuple(words[index : index + size]))
             if found is not None:
                 return WordSense(index, index + size, *found)
         return None
@@ -223,7 +230,7 @@ class SenseReader:
 
     def telling(self, text: str) -> list[str]:
         """The words of a text that say what it is about; its long ones, where none does."""
-        words = Tokens(text).words
+        words = split_words(text)
         away = {at for one in self.senses(words) for at in range(one.first, one.last)}
         spoken = [
             (at, word)
@@ -563,7 +570,7 @@ def languages_of(texts: Iterable[str], named: Iterable[str] = ()) -> tuple[str, 
     known = [code for code in shipped_names() if load_language(code).senses]
     counts = dict.fromkeys(known, 0)
     for text in texts:
-        words = Tokens(text).words
+        words = split_words(text)
         scores = {code: sense_reader(code).knows(words) for code in known}
         best = max(scores.values(), default=0)
         # A text that reads as well in two languages tells for neither.

@@ -137,6 +137,11 @@ class Tokens:
         return self.text[self.starts[first] : self.ends[last - 1]]
 
 
+def split_words(text: str) -> tuple[str, ...]:
+    """The words that `Tokens` has of a text without blocks, where no place is asked for."""
+    return tuple(word.lower() for word in _TOKEN.findall(text))
+
+
 def is_word(word: str) -> bool:
     return word[:1].isalpha()
 

@@ -328,6 +328,7 @@ async def test_a_client_that_does_not_read_its_answer_is_let_go() -> None:
         writer.close()
 
 
+@pytest.mark.chaos  # it measures how soon they are answered, so it runs alone
 async def test_of_256_clients_that_connect_together_the_last_is_answered_within_a_second() -> None:
     class Busy(Answering):
         async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

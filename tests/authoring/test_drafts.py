@@ -175,6 +175,14 @@ def test_a_document_without_a_server_says_so() -> None:
     assert found.notes == ("the document names no server: set SERVICE_API_URL",)
 
 
+@pytest.mark.parametrize("text", [OPENAPI_30_JSON, SWAGGER_2_YAML])
+def test_without_a_server_it_is_the_one_that_the_document_comes_from(text: str) -> None:
+    unsaid = text.replace('"servers"', '"x-servers"')
+    unsaid = unsaid.replace("host: lights.example\n", "").replace("basePath: /hue\n", "")
+    domain = draft(unsaid, "https://vans.example:8443/docs/openapi.json").domain
+    assert domain["api_config"]["base_url"].endswith(":-https://vans.example:8443}")
+
+
 def test_swagger_2_reads_the_same() -> None:
     lamps = template(SWAGGER_2_YAML, "get_lamps_room_name")
     assert lamps["endpoint"] == "/lamps/{room_name}"

@@ -22,6 +22,7 @@ MODULES = sorted(
 )
 
 FEW: dict[str, tuple[str, ...]] = {
+    "ask": ("--rounds", "1", "--json"),
     "bfcl": ("{bfcl}", "--json"),
     "blind": (
         *("--agent", "{blind}/some.jsonl", "{blind}/more.jsonl", "--library", "{blind}/sums"),
@@ -32,6 +33,7 @@ FEW: dict[str, tuple[str, ...]] = {
         *("--config", "{config}"),
     ),
     "clinc150": ("{clinc150}", "--json"),
+    "composite": ("--questions", "3", "--rounds", "1", "--json"),
     "embedding": ("--questions", "16", "--json"),
     "extraction": ("--runs", "2", "--json"),
     "guards": ("--questions", "6", "--json"),

@@ -141,7 +141,11 @@ def test_stages_are_called_from_the_pipeline_alone_and_in_order() -> None:
         for name in names
         if file != "pipeline.py" and name in STAGES
     }
-    assert elsewhere == {("confirm.py", "execute_call"), ("question.py", "guard_turn")}
+    assert elsewhere == {
+        ("confirm.py", "execute_call"),
+        ("question.py", "guard_turn"),
+        ("sources.py", "guard_turn"),
+    }
     page = (CHAT / "pipeline.py").read_text(encoding="utf-8")
     body = page[page.index("async def _answer_turn") : page.index("async def _decide")]
     places = [body.index(f"{stage}(") for stage in STAGES]

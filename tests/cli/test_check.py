@@ -170,3 +170,13 @@ def test_a_key_is_renamed_where_one_alone_is_meant(
     )
     unknown = [p for p in json.loads(done.stdout) if p["kind"] == "unknown-key"]
     assert {json.dumps(p["fix"]) for p in unknown} == {json.dumps(fix)}
+
+
+@pytest.mark.parametrize("part", ["", "templates.yaml", "domain.yaml"])
+def test_a_library_within_a_project_has_the_tools_of_its_project(tmp_path: Path, part: str) -> None:
+    project = tmp_path / "shop"
+    CliRunner().invoke(command_line("new", "check"), ["new", str(project)])
+    line = ["check", str(project / "adapters" / "shop" / part), "--strict"]
+    done = CliRunner().invoke(command_line("new", "check"), line)
+    assert (done.exit_code, done.stdout) == (0, ""), done.output
+    assert "shop: 20 of 20 examples are understood" in done.stderr

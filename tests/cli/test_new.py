@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -102,6 +103,19 @@ def test_a_project_takes_a_second_adapter_under_a_name_of_its_own(tmp_path: Path
     assert 'name: "lamps"' in (project / "adapters/lamps/adapter.yaml").read_text()
     checked = run("check", "--quick", str(project))
     assert checked.exit_code == 0, checked.output
+
+
+def test_lines_to_paste_are_quoted(tmp_path: Path) -> None:
+    document = tmp_path / "books.yaml"
+    document.write_text(OPENAPI_31_YAML)
+    folder = tmp_path / "my books"
+    done = run("new", str(folder), "--from-openapi", str(document))
+    readme = (folder / "README.md").read_text()
+    for text in (done.stderr, readme):
+        lines = [line.strip() for line in text.splitlines() if line.strip().startswith("orbit ")]
+        assert len(lines) >= 4
+        for line in lines:
+            assert str(folder) in shlex.split(line), line
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from server.guards import pack
 from server.library import http_yaml, yaml_models
 from server.providers.spec import ProviderKind, ProviderSpec, find_provider
 from server.settings import adapters, models
+from server.settings.documented import field_docs
 from server.settings.validation import schema_lookup
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
@@ -82,9 +83,10 @@ def with_tables(page: str) -> str:
 
 def table(model: type[BaseModel]) -> str:
     shared = SHOWN_ELSEWHERE.get(model, BaseModel).model_fields
+    docs = field_docs(model)
     rows = [
         f"| `{field.alias or name}` | {kind(field)}{bounds(model, name, field)} "
-        f"| {default(field)} | {field.description} |\n"
+        f"| {default(field)} | {docs[name]} |\n"
         for name, field in model.model_fields.items()
         if name not in shared
     ]

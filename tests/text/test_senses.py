@@ -1,9 +1,11 @@
 """What the words of a message do: senses, clauses, remarks, moods, refusals, conditions, verbs."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from server.text.senses import MessageSenses, languages_of, read_senses, sense_reader
-from server.text.tokens import Tokens
+from server.text.tokens import Tokens, split_words
 
 LANGUAGES = ("en", "de", "fr", "es", "he")
 
@@ -176,3 +178,8 @@ def test_small_words_are_known_and_covered(code: str) -> None:
     words = sorted(reader.small_words)
     assert reader.knows(words) == len(words) > 20
     assert reader.covers(words[:1]) == 1
+
+
+@given(st.text())
+def test_words_are_split_alike_with_their_places_and_without(text: str) -> None:
+    assert split_words(text) == tuple(Tokens(text).words)

@@ -29,7 +29,7 @@ from server.tools.policy.chain import CallOutcome, Runner
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 AGENT: Final = "intent-agent-example"
-_OWN_ADDRESSES: Final = ("DECISIONS_API_URL", "ORDERS_API_URL")
+OWN_ADDRESSES: Final = ("DECISIONS_API_URL", "ORDERS_API_URL")
 """Services of examples that stand in for no public one."""
 _TIMEOUT_S: Final = 60.0
 _PATIENT: Final = {
@@ -54,7 +54,7 @@ class Opened:
     def decide_for(self, template_id: str, text: str) -> Decision:
         """What a question would come to, had this template been chosen for it."""
         assert self.adapter.to_template is not None
-        return self.adapter.to_template(template_id, self._turn(text))
+        return self.adapter.to_template(template_id, self._turn(text), {})
 
     async def run(self, call: Call, text: str) -> CallOutcome:
         """Run a call as a turn would."""
@@ -103,7 +103,7 @@ async def open_with_services(
     """
     with services() as address:
         # Each by its own name, so that none leads to the internet, whatever is set outside.
-        names = (*ADDRESSES, *_OWN_ADDRESSES)
+        names = (*ADDRESSES, *OWN_ADDRESSES)
         environ: Mapping[str, str] = {**os.environ, **dict.fromkeys(names, address)}
         settings, environ = read_settings(config, environ)
         settings = settings.model_copy(update={"data_dir": data})

@@ -11,6 +11,7 @@ from server.api.error_responses import json_response, public_message
 from server.api.requests import State
 from server.api.routes.health import describe_status
 from server.api.schemas import ToolsResponse, refusals
+from server.chat.sources import tools_open_to
 from server.errors import AdapterUnknown, KeyForeign, OrbitError
 
 router = APIRouter(tags=["tools"])
@@ -40,8 +41,7 @@ async def list_tools(state: State, name: str, caller: KeyHolder) -> Response:
     if name != caller.adapter:
         raise KeyForeign("this key is for another adapter")
     adapter = state.adapters.opened_by(caller)
-    templates = adapter.chain.open_to(caller, any_intent=True)
-    tools = [template.to_tool_definition().to_openai_schema() for template in templates]
+    tools = [tool.to_openai_schema() for tool in tools_open_to(adapter, caller)]
     return json_response({"tools": tools})
 
 

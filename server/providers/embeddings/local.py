@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -11,10 +11,12 @@ from pydantic import Field
 
 from server.core.ports import Vectors
 from server.errors import ProviderError, ProviderRejected
-from server.providers.embeddings.local_models import DEFAULT_MODEL, LoadedModel, load
+from server.providers.embeddings.local_models import DEFAULT_MODEL, LoadedModel, load, load_ahead
 from server.providers.embeddings.requests import unit_rows
 from server.providers.spec import ProviderSpec
+from server.settings.adapters import AdapterSettings
 from server.settings.fields import Strict
+from server.settings.models import EmbeddingsSettings
 
 MAX_BATCH: Final = 64
 """Texts in one computation: enough to share the work, few enough to answer soon."""
@@ -128,3 +130,11 @@ class LocalEmbedder:
 PROVIDER: Final = ProviderSpec(
     client=LocalEmbedder, options=LocalEmbeddingOptions, default_model=DEFAULT_MODEL
 )
+
+
+def load_encoders_ahead(settings: EmbeddingsSettings, adapters: Iterable[AdapterSettings]) -> None:
+    """Begin to load the encoders of adapters, while the rest of a process is being imported."""
+    threads = PROVIDER.options_in(settings.section("local"), {}).threads
+    for adapter in adapters:
+        if adapter.enabled and adapter.embedding_provider == "local":
+            load_ahead(adapter.embedding_model, threads)

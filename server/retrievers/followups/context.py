@@ -29,9 +29,9 @@ _FORMS_THAT_GO_ON: Final = frozenset({"correction", "continuation", "fragment"})
 class FollowUpDecision:
     """A decision, the intent it is for, and what the conversation contributed to it.
 
-    `form` is that of the message. With `rewritings`, the decision is what the message means
-    as it is written: they are to be detected and decided first, in their order, and the
-    first that is accepted takes its place.
+    `form` is that of the message, and it is `certain` where no other decider was needed. With
+    `rewritings`, the decision is what the message means as it is written: they are to be detected
+    and decided first, in their order, and the first that is accepted takes its place.
     """
 
     decision: Decision
@@ -39,6 +39,7 @@ class FollowUpDecision:
     contribution: Contribution = ""
     form: str = ""
     rewritings: tuple["Rewriting", ...] = ()
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,9 @@ class FollowUpDecider:
         ctx = FollowUpContext(turn, utterance, self._lexicon, self._library, self._extractor)
         answer = answer_to_question(ctx)
         decided = _certain_follow_up(ctx, answer)
-        if decided is None:
+        if decided is not None:
+            decided = replace(decided, certain=True)
+        else:
             first = await self._following.decide(turn, trace)
             if isinstance(first, Call) and first.otherwise is not None:
                 decided = _possible_follow_up(ctx, answer, first.otherwise)

@@ -15,7 +15,7 @@ from server.text.expressions.lexicon import Lexicon, languages_of, lexicon_of
 from server.text.expressions.tree import Level, level_of
 from server.text.language import load_language
 from server.text.spelling import SpellingIndex
-from server.text.tokens import Tokens
+from server.text.tokens import split_words
 
 _PIECES: Final = re.compile(r"\{\w+(?::\w+)?\}|[(\[|)\]]|[^\s{}()\[\]|]+")
 _RIGHT_FIRST: Final = frozenset({"power"})
@@ -142,7 +142,7 @@ def _put(grammar: Grammar, tree: FormTree, pieces: Sequence[str], ending: Ending
 
 @cache
 def _words_of(piece: str) -> tuple[str, ...]:
-    return tuple(Tokens(piece).words)
+    return split_words(piece)
 
 
 @cache

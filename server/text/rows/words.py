@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from server.text.columns import ColumnNames
 from server.text.language import RowDegree, load_language
 from server.text.stems import inflections, singular
-from server.text.tokens import Tokens
+from server.text.tokens import split_words
 
 Tag = Literal[
     "noun", "single", "column", "verb", "having", "show", "keep", "remove", "exclude", "not",
@@ -75,17 +75,17 @@ class RowLexicon:
             {
                 "most": self._phrases((*degree.most, *degree.more, *degree.verbs)),
                 "least": self._phrases((*degree.least, *degree.less)),
-                "fields": [tuple(Tokens(name).words) for name in degree.fields],
+                "fields": [split_words(name) for name in degree.fields],
             }
             for degree in words.degrees
         ]
 
     @staticmethod
     def _phrases(phrases: Iterable[str]) -> frozenset[tuple[str, ...]]:
-        return frozenset(tuple(Tokens(phrase).words) for phrase in phrases)
+        return frozenset(split_words(phrase) for phrase in phrases)
 
     def _add(self, phrase: str, tag: Tag, value: Any) -> None:
-        words = tuple(Tokens(phrase).words)
+        words = split_words(phrase)
         self._tags.setdefault(words, {}).setdefault(tag, value)
         self.longest = max(self.longest, len(words))
 
@@ -182,7 +182,7 @@ def profile_of(data: Any, synonyms: Mapping[str, Sequence[str]]) -> RowProfile |
 
 
 def _add_value(found: RowProfile, name: str, text: str) -> None:
-    words = tuple(w for w in Tokens(text[:100]).words if w not in ("-", "_", "'", "’"))
+    words = tuple(w for w in split_words(text[:100]) if w not in ("-", "_", "'", "’"))
     if not 1 <= len(words) <= _LONGEST_VALUE or len(found.values) >= _MOST_VALUES:
         return
     forms = [words]

@@ -14,7 +14,14 @@ from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
 from server.errors import ToolError, ToolTimedOut
 from server.tools.sql.address import DatabaseAddress
-from server.tools.sql.database import DatabaseFailed, FailureKind, HeldRows, Rows, failure
+from server.tools.sql.database import (
+    FETCHED_AT_ONCE,
+    DatabaseFailed,
+    FailureKind,
+    HeldRows,
+    Rows,
+    failure,
+)
 from server.tools.sql.statement import Statement
 from server.tools.workers import Workers, WorkersBusy
 
@@ -100,6 +107,11 @@ class FileDatabase(ABC):
             if opened.given_up:
                 raise failure("busy")
             opened.cursor.execute(statement.text, statement.values)
+            opened.columns = [each[0] for each in opened.cursor.description or ()]
+            # With the first rows at once, most statements need no second turn of a thread.
+            opened.first = opened.cursor.fetchmany(FETCHED_AT_ONCE)
+            if len(opened.first) < FETCHED_AT_ONCE:
+                opened.give_back()
 
         try:
             await self.in_thread(begin, opened, deadline)
@@ -109,9 +121,10 @@ class FileDatabase(ABC):
             raise
         finally:
             # Always in a thread, since what returns a connection may wait for its last statement.
-            opened.broken |= opened.pool is not self._pool
-            with suppress(Exception):
-                await asyncio.shield(self._workers.run(opened.give_back, timeout_s=_GRACE_S))
+            if opened.lent is not None:
+                opened.broken |= opened.pool is not self._pool
+                with suppress(Exception):
+                    await asyncio.shield(self._workers.run(opened.give_back, timeout_s=_GRACE_S))
 
     async def change(self, statement: Statement, *, deadline: float) -> tuple[Rows, int]:
         opened = _Opened()
@@ -206,6 +219,8 @@ class _Opened:
     lent: PoolProxiedConnection | None = None
     connection: Any = None
     cursor: Any = None
+    columns: Sequence[str] = ()
+    first: Sequence[Sequence[Any]] = ()
     broken: bool = False
     given_up: bool = False
 
@@ -216,22 +231,28 @@ class _Opened:
                 each.interrupt()
 
     def give_back(self) -> None:
-        if self.lent is None:
+        lent, self.lent = self.lent, None
+        if lent is None:
             return
         with suppress(Exception):
             if self.cursor is not None:
                 self.cursor.close()
         if self.broken:
-            self.lent.invalidate()
-        self.lent.close()
+            lent.invalidate()
+        lent.close()
 
 
 class _FileRows:
     def __init__(self, database: FileDatabase, opened: _Opened, deadline: float) -> None:
         self._database, self._opened, self._deadline = database, opened, deadline
-        self.columns: Sequence[str] = [each[0] for each in opened.cursor.description or ()]
+        self.columns, self._first = opened.columns, opened.first
 
     async def fetch(self, most: int) -> Sequence[Sequence[Any]]:
+        if self._first:
+            taken, self._first = self._first[:most], self._first[most:]
+            return taken
+        if self._opened.lent is None:
+            return ()
         return await self._database.in_thread(
             lambda: self._opened.cursor.fetchmany(most), self._opened, self._deadline
         )

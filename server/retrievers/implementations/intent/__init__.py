@@ -5,6 +5,7 @@ from server.retrievers.implementations.intent.agent import (
     IntentHTTPRetriever,
     IntentPackRetriever,
 )
+from server.retrievers.implementations.intent.composite import IntentCompositeRetriever
 from server.retrievers.implementations.intent.sql import (
     IntentDuckDBRetriever,
     IntentPostgreSQLRetriever,
@@ -14,6 +15,7 @@ from server.retrievers.implementations.intent.sql import (
 
 __all__ = [
     "IntentAgentRetriever",
+    "IntentCompositeRetriever",
     "IntentDuckDBRetriever",
     "IntentHTTPRetriever",
     "IntentPackRetriever",
