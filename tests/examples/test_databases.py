@@ -2,8 +2,12 @@
 
 import hashlib
 import importlib.util
+import os
+import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -267,3 +271,14 @@ def test_the_open_data_answer_from_their_files(opened: Callable[[str], Example])
     }
     (shares,) = rows(rides, "How many round trips were there?")
     assert shares["of_all"] == 4000
+
+
+@pytest.mark.skipif(not HAS_DUCKDB, reason="needs duckdb")
+def test_a_command_that_asks_duckdb_says_its_answer_alone(project: Path) -> None:
+    command = ["ask", "total number of trips", "--adapter", "open-data", "--config", str(project)]
+    asked = subprocess.run(
+        [sys.executable, "-m", "server", *command],
+        capture_output=True, text=True, check=True, cwd=ROOT, env={**os.environ, "NO_COLOR": "1"},
+    )  # fmt: skip
+    assert re.search("4,?000", asked.stdout)
+    assert "leaked" not in asked.stderr
