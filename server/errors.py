@@ -79,6 +79,18 @@ class ProposalUnknown(OrbitError):
     code = "proposal_unknown"  # the conversation has no proposal of that id
 
 
+class DownloadUnknown(OrbitError):
+    code = "download_unknown"  # the key has no download of that id, or not any more
+
+
+class DownloadRefused(OrbitError):
+    code = "download_refused"  # the caller may not run what is behind the link
+
+
+class DownloadFailed(OrbitError):
+    code = "download_failed"  # the database could not give the rows
+
+
 class ProposalRefused(OrbitError):
     code = "proposal_refused"  # the proposal cannot run
 

@@ -29,7 +29,8 @@ from server.llm.models import AdapterModels, build_llm_decider, build_models
 from server.matching.matcher import Matcher
 from server.retrievers.base import DeciderDependencies, decide_for_template
 from server.retrievers.choice import least_confidence
-from server.retrievers.courtesy import with_courtesy
+from server.retrievers.courtesy import Following, with_courtesy
+from server.retrievers.data_values import DataValuesDecider
 from server.retrievers.followups.decider import FollowUpDecider
 from server.retrievers.implementations.intent.agent import PackQuestionDecider
 from server.retrievers.requests import write_objection
@@ -44,6 +45,7 @@ from server.tools.sql.check import database_problems
 from server.tools.sql.database import Database
 from server.tools.sql.databases import open_database
 from server.tools.sql.engine import SqlCalls, SqlLimits
+from server.tools.sql.vocabulary import DatabaseValues, VocabularyLimits
 
 _log = logging.getLogger(__name__)
 
@@ -158,10 +160,18 @@ async def _build(
         resources.guardrails,
         intent_tools=config.policy.intent_tools,
         system={**python.system, **(sql.system if sql is not None else {})},
+        exporter=executor if sql is not None else None,
     )
-    decider = await asyncio.to_thread(
-        with_courtesy, _deciders(adapter, kind, parts, loaded, chain, resources), library
-    )
+    asking = _deciders(adapter, kind, parts, loaded, chain, resources)
+    deciders: Following = asking
+    if database is not None and adapter.config.sql.vocabulary.enabled:
+        values = DatabaseValues(
+            library, database, _vocabulary_limits(adapter), extractor.learn_values
+        )
+        # After the index, so that what is learned of the library does not depend on its data.
+        await values.open()
+        deciders = DataValuesDecider(asking, library, values)
+    decider = await asyncio.to_thread(with_courtesy, deciders, library)
     models = _build_models(adapter, library, loaded, resources)
     detects_by = embedder if config.intents_semantic else None
     pack = loaded.pack
@@ -196,6 +206,8 @@ async def _build(
         conversations=resources.conversation.store if resources.remembers else None,
         proposals=resources.conversation.proposals,
         inbox=resources.conversation.inbox if resources.remembers else None,
+        downloads=resources.conversation.downloads if resources.remembers else None,
+        csv=config.sql.csv,
         models=models,
         details=details,
         encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),
@@ -211,7 +223,19 @@ def _open_database(adapter: AdapterSettings, loaded: LoadedAdapter) -> Database 
 
 def _sql_limits(adapter: AdapterSettings) -> SqlLimits:
     sql = adapter.config.sql
-    return SqlLimits(sql.max_rows, sql.max_bytes, sql.max_cell_chars)
+    streams = max(1, sql.connections // 2)
+    return SqlLimits(sql.max_rows, sql.max_bytes, sql.max_cell_chars, streams)
+
+
+def _vocabulary_limits(adapter: AdapterSettings) -> VocabularyLimits:
+    vocabulary = adapter.config.sql.vocabulary
+    return VocabularyLimits(
+        vocabulary.refresh_s,
+        vocabulary.max_values,
+        vocabulary.timeout_s,
+        only=frozenset(map(str.lower, vocabulary.only)),
+        never=frozenset(map(str.lower, vocabulary.never)),
+    )
 
 
 async def _fitting(

@@ -23,7 +23,16 @@ from server.api.error_responses import (
     internal_error,
     json_response,
 )
-from server.api.routes import adapters, chat, completions, guards, health, intents, keys
+from server.api.routes import (
+    adapters,
+    chat,
+    completions,
+    downloads,
+    guards,
+    health,
+    intents,
+    keys,
+)
 from server.metrics.metrics import Metrics
 
 _log = logging.getLogger(__name__)
@@ -53,7 +62,7 @@ def create_api(
     app: FastAPI = FastAPIOffline(
         title="Orbit", version=__version__, description=_DESCRIPTION, lifespan=lifespan
     )
-    for routes in (chat, completions, intents, adapters, health, guards, keys):
+    for routes in (chat, downloads, completions, intents, adapters, health, guards, keys):
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
     if serve_metrics:

@@ -8,10 +8,10 @@ from typing import Any
 
 from server.access.rate_limits import RateLimits
 from server.conversation.confirmations.service import ConfirmationService
+from server.conversation.downloads import DownloadStore
 from server.conversation.inbox import InboxStore
 from server.conversation.store import ConversationStore
 from server.core.decision import Decision
-from server.core.ports import Decider
 from server.core.sources import SourceName
 from server.core.turn import Turn
 from server.guards.guard import Guard
@@ -20,9 +20,9 @@ from server.library.model import Library
 from server.llm.models import AdapterModels
 from server.metrics.metrics import Metrics
 from server.providers.embeddings.watched import WatchedEmbedder
-from server.retrievers.courtesy import CourtesyDecider
-from server.retrievers.followups.decider import FollowUpDecider
+from server.retrievers.courtesy import CourtesyDecider, Following
 from server.retrievers.implementations.intent.composite import IntentCompositeRetriever
+from server.settings.adapters import CsvSettings
 from server.tools.policy.chain import PolicyChain
 
 
@@ -61,7 +61,7 @@ class Adapter:
 
     name: str
     library: Library
-    decider: Decider | FollowUpDecider | CourtesyDecider | IntentCompositeRetriever
+    decider: Following | CourtesyDecider | IntentCompositeRetriever
     chain: PolicyChain
     tool_timeout_s: float
     detect: Detect | None = None
@@ -85,6 +85,9 @@ class Adapter:
     models: AdapterModels | None = None
     proposals: ConfirmationService | None = None
     inbox: InboxStore | None = None
+    downloads: DownloadStore | None = None
+    """Keeps the calls behind links; without it, answers have none."""
+    csv: CsvSettings = field(default_factory=CsvSettings)
     details: dict[str, Any] = field(default_factory=dict)
     encoder: WatchedEmbedder | None = None
     index_name: str = ""

@@ -5,6 +5,7 @@ from secrets import token_hex
 
 from server.chat.adapter import Adapter
 from server.core.decision import Call, MissingArguments, Trace
+from server.core.tools import RowTaker
 from server.core.turn import Turn
 from server.tools.policy.chain import CallOutcome
 from server.tools.policy.checks import Proposal
@@ -62,18 +63,24 @@ def ask_for_another(
 
 
 async def execute_call(
-    adapter: Adapter, proposal: Proposal, trace: Trace, *, timeout_s: float | None = None
+    adapter: Adapter,
+    proposal: Proposal,
+    trace: Trace,
+    *,
+    timeout_s: float | None = None,
+    taker: RowTaker | None = None,
 ) -> CallOutcome:
     """Have the chain judge a proposal, and run it when nothing refuses it.
 
-    The adapter's own timeout holds where no `timeout_s` is given.
+    The adapter's own timeout holds where no `timeout_s` is given. With a `taker`, all rows go
+    there.
 
     Raises:
         StoreUnavailable: the counts of rate limits cannot be reached.
     """
     with trace.stage("tool") as details:
         timeout_s = adapter.tool_timeout_s if timeout_s is None else timeout_s
-        outcome = await adapter.chain.carry_out(proposal, timeout_s=timeout_s)
+        outcome = await adapter.chain.carry_out(proposal, timeout_s=timeout_s, taker=taker)
         details |= {
             "tool": outcome.result.tool_name,
             "operation": outcome.result.operation,

@@ -244,7 +244,8 @@ def _short_result(payload: Any) -> tuple[tuple[Mapping[str, Any], ...], Any]:
         for row in rows
     ]
     value = None
-    if not is_list and len(rows[0]) == 1 and fields[0] and not isinstance(fields[0][0][1], bool):
+    # The one figure of a row that is alone is the result, as it is where no row is around it.
+    if len(rows) == 1 and len(rows[0]) == 1 and fields[0] and not isinstance(fields[0][0][1], bool):
         value = fields[0][0][1]
     shown = tuple(dict(row[:_MAX_FIELDS]) for row in fields if row)
     return (shown if is_list or is_row else ()), value

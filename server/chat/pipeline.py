@@ -10,10 +10,11 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from server.chat.adapter import Adapter
 from server.chat.confirm import Resolution, hold_call, reply_to_pending, resolve_proposal
+from server.chat.downloads import offer_download
 from server.chat.execute import (
     ask_for_another,
     execute_call,
@@ -49,6 +50,7 @@ from server.core.decision import (
 )
 from server.core.sources import UnansweredSource
 from server.core.streaming import StreamListener, TurnDeadline
+from server.core.tools import RowTaker, ToolCall
 from server.core.turn import Turn
 from server.errors import StoreUnavailable, TurnTimedOut
 from server.intents.detector import Detection
@@ -60,9 +62,17 @@ _log = logging.getLogger(__name__)
 
 
 async def run_turn(
-    adapter: Adapter, turn: Turn, *, timeout_s: float, listener: StreamListener | None = None
+    adapter: Adapter,
+    turn: Turn,
+    *,
+    timeout_s: float,
+    listener: StreamListener | None = None,
+    taker: RowTaker | None = None,
 ) -> Answer:
     """Answer one question through one adapter; `listener` hears what a model says of it.
+
+    Where the question comes to one call that reads a database, `taker` gets all rows as they
+    come, and the adapter's limit of time for CSV holds beside `timeout_s`.
 
     Raises:
         TurnTimedOut: the whole turn took longer than `timeout_s`.
@@ -76,13 +86,32 @@ async def run_turn(
             leases.enter_context(adapter.leases.hold())
             async with asyncio.timeout(timeout_s) as limit:
                 deadline = TurnDeadline(limit.when() or 0.0, listener)
+                export = _Export(taker, limit) if taker is not None else None
                 if adapter.composite is not None:
                     adapter = await _with_sources(adapter, trace, deadline, leases)
-                answer = await _answer_turn(adapter, turn, trace, deadline, leases)
+                answer = await _answer_turn(adapter, turn, trace, deadline, leases, export)
     except TimeoutError:
         raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
     _count_answer(adapter, turn, answer)
     return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Export:
+    """Where the rows of a turn go, and the turn's limit of time, which does not count for them."""
+
+    taker: RowTaker
+    limit: asyncio.Timeout
+
+    def taker_for(self, by: Adapter, call: ToolCall) -> RowTaker | None:
+        """Who takes the rows of a call, if all of them can be sent."""
+        if not by.chain.can_export(call.template_id):
+            return None
+        before = self.limit.when()
+        if before is not None:
+            self.limit.reschedule(before + by.csv.timeout_s)
+        self.taker.limit(rows=by.csv.max_rows, size=by.csv.max_bytes)
+        return self.taker
 
 
 async def _answer_several(
@@ -120,12 +149,18 @@ async def _answer_several(
             outcome = not_run(caller, call, late=False)
             ending = replace(call, call=outcome.call)
         answer = respond(caller, turn, ending, trace, outcome=outcome)
+        answer = await offer_download(caller, turn, answer, outcome)
         ended.append(EndedCall(call, outcome, answer, caller))
     return respond_to_several(by, turn, ended, decision.skipped, trace, findings)
 
 
 async def _answer_turn(
-    adapter: Adapter, turn: Turn, trace: Trace, deadline: TurnDeadline, leases: ExitStack
+    adapter: Adapter,
+    turn: Turn,
+    trace: Trace,
+    deadline: TurnDeadline,
+    leases: ExitStack,
+    export: _Export | None = None,
 ) -> Answer:
     if turn.continues:
         turn = await load_history(adapter, turn, trace)
@@ -173,10 +208,12 @@ async def _answer_turn(
         decision = withhold_words(by, decision)
 
     ending: Ending = decision
-    outcome = None
+    outcome, taker = None, None
     if isinstance(decision, Call):
         proposal = proposal_of(by, turn, decision)
-        outcome = await execute_call(by, proposal, trace)
+        taker = export.taker_for(by, proposal.call) if export is not None else None
+        timeout_s = by.csv.timeout_s if taker is not None else None
+        outcome = await execute_call(by, proposal, trace, timeout_s=timeout_s, taker=taker)
         ending = replace(decision, call=outcome.call)
         lookup = lookup_of(by, turn, decision) if outcome.to_confirm is not None else None
         looked_up = await execute_call(by, lookup, trace) if lookup is not None else None
@@ -195,7 +232,10 @@ async def _answer_turn(
     else:
         answer = respond(by, turn, ending, trace, outcome=outcome, findings=findings)
 
-    if by.models is not None and outcome is not None and outcome.refusal is None:
+    if taker is None:  # else the rows are the answer
+        answer = await offer_download(by, turn, answer, outcome)
+    has_result = outcome is not None and outcome.refusal is None and taker is None
+    if by.models is not None and outcome is not None and has_result:
         answer = await by.models.rewrite(
             turn, outcome.call, outcome.result, answer, trace, deadline
         )

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
+from server.chat.chart import describe_chart
 from server.chat.courtesy import describe_abilities
 from server.chat.redact import (
     is_private,
@@ -17,6 +18,7 @@ from server.chat.redact import (
     redact_trace,
     withhold_words,
 )
+from server.chat.row_answers import describe_rows, written_rows
 from server.core.coverage import NO_COVERAGE
 from server.core.decision import (
     Answer,
@@ -36,13 +38,15 @@ from server.core.decision import (
 )
 from server.core.redaction import NO_SECRETS
 from server.core.sources import split_id
-from server.core.tools import Source, ToolResult, ToolResultStatus, payload_of
+from server.core.tools import Source, ToolResult, ToolResultStatus, is_row_result, payload_of
 from server.core.turn import Turn
 from server.guards.model import GuardVerdict
 from server.intents.detector import Detection
 from server.library.expressions import examine
 from server.library.model import Library, Template
 from server.library.rendering import RenderingFailed, as_code, format_items, format_result, render
+from server.library.sql_model import SqlExecution
+from server.library.value_formats import ValueWriter
 from server.text.language import own_message
 from server.tools.policy.chain import CallOutcome
 
@@ -110,6 +114,9 @@ def respond(
             if outcome.result.status is not ToolResultStatus.SUCCESS:
                 execution.pop("result", None)
             metadata = {"tool_execution": execution, **describe_match(match, call.sources)}
+            chart = describe_chart(execution.get("result"), _values_in(library, language))
+            if chart is not None:
+                metadata["chart"] = chart
             if outcome.refusal is not None:
                 metadata["policy"] = {"outcome": outcome.outcome}
                 if outcome.refusal.retry_after_s is not None:
@@ -266,20 +273,44 @@ def describe_outcome(
         return phrase(library, by, context, language), by
     # Parameters without a value are None, so that `{% if units %}` can be written.
     variables: dict[str, Any] = {parameter.name: None for parameter in template.parameters}
-    fields = {"result": payload_of(result.result)}
-    fields |= result.result if isinstance(result.result, Mapping) else {}
-    variables |= {**call.arguments, **fields, "arguments": dict(call.arguments)}
+    variables |= {**call.arguments, **_fields(result.result), "arguments": dict(call.arguments)}
+    values = _values_in(library, language)
     for by, text in _result_texts(library, template, result, language):
         try:
+            if "formatted" in examine(text).variables and is_row_result(result.result):
+                variables["formatted"] = written_rows(result.result, values)
             content = render(text, variables)
             break
         except RenderingFailed as failed:
             # The next way to say it still tells the truth; `check` names the fault.
             _log.info("template %s: %s does not fit: %s", template.id, by, failed)
     else:
-        content, by = describe_result(result.result), "readable rendering"
+        by = "readable rendering"
+        if isinstance(template.execution, SqlExecution) and is_row_result(result.result):
+
+            def say(name: str, context: Mapping[str, Any]) -> str:
+                return phrase(library, name, context, language)
+
+            content = describe_rows(template, result.result, values, say)
+        else:
+            content = describe_result(result.result)
     notes = result.notes(call.sources, said=content)
     return content + "".join(f"\n({note}.)" for note in notes), by
+
+
+def _fields(result: Any) -> dict[str, Any]:
+    """What an author's text may name of a result: its fields, and those of a row that is alone.
+
+    What a result says of itself wins over the columns of its row.
+    """
+    fields: dict[str, Any] = {"result": payload_of(result)}
+    if is_row_result(result) and len(result["rows"]) == 1:
+        fields = {**result["rows"][0], **fields}
+    return fields | (dict(result) if isinstance(result, Mapping) else {})
+
+
+def _values_in(library: Library, language: str) -> ValueWriter:
+    return ValueWriter(library.domain.response.values, language)
 
 
 def _result_texts(
@@ -358,6 +389,8 @@ def describe_match(match: Match, sources: Mapping[str, Source]) -> dict[str, Any
 
 def describe_missing(asked: Mapping[str, Any]) -> dict[str, Any]:
     fields = {**asked, "choices": list(asked["choices"])}
+    if not fields["open_ended"]:
+        del fields["open_ended"]
     return {name: value for name, value in fields.items() if value not in ("", None, [])}
 
 

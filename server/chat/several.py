@@ -22,7 +22,10 @@ from server.core.tools import ToolResult, ToolResultStatus
 from server.core.turn import Turn
 from server.tools.policy.chain import CallOutcome
 
-_OF_A_CALL: Final = ("template_id", "arguments", "match", "tool_execution", "policy", "coverage")
+_OF_A_CALL: Final = (
+    *("template_id", "arguments", "match", "tool_execution", "policy", "coverage"),
+    *("chart", "download"),
+)
 """What is told of each call, as it is of the only one elsewhere."""
 _SAID: Final = frozenset({"arguments", "coverage", "match", "skipped", "tool_execution"})
 """Fields that hold words of the question or of a result."""

@@ -8,6 +8,7 @@ from typing import Final, Self
 
 from server.conversation.confirmations.pending_calls import CallSignature
 from server.conversation.confirmations.service import ConfirmationService, Limits
+from server.conversation.downloads import DownloadStore
 from server.conversation.inbox import InboxStore
 from server.conversation.outbox import Commits, Delivery, open_delivery
 from server.conversation.store import ConversationStore
@@ -37,6 +38,8 @@ class ConversationService:
     commits: Commits
     database: Database
     inbox: InboxStore | None = None
+    downloads: DownloadStore | None = None
+    """The calls behind the links of answers that were cut."""
 
     @classmethod
     def open(cls, settings: Settings, metrics: Metrics) -> Self:
@@ -77,6 +80,7 @@ class ConversationService:
             commits,
             database,
             inbox if settings.inbox.enabled else None,
+            DownloadStore(database, metrics=metrics),
         )
 
     async def serve(self) -> None:
@@ -88,8 +92,9 @@ class ConversationService:
                 await _log_failure(self.proposals.tidy())
                 await _log_failure(self.store.tidy())
                 await _log_failure(self.commits.tidy(self.database))
-                if self.inbox is not None:
-                    await _log_failure(self.inbox.tidy())
+                for each in (self.inbox, self.downloads):
+                    if each is not None:
+                        await _log_failure(each.tidy())
                 await asyncio.sleep(_TIDY_EVERY_S)
         finally:
             if delivering is not None:
@@ -109,6 +114,8 @@ class ConversationService:
         await self.store.close()
         if self.inbox is not None:
             await self.inbox.close()
+        if self.downloads is not None:
+            await self.downloads.close()
         await self.database.close()
 
 

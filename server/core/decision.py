@@ -140,6 +140,8 @@ class MissingParameter:
     example: Any = None
     problem: str = ""
     """Why the value that was given cannot be used; empty when none was given."""
+    open_ended: bool = False
+    """Whether the choices are but the nearest of more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.core.chat_messages import Message, Reply
+from server.core.data_values import FoundValue
 from server.core.decision import Decision, Trace
 from server.core.tools import ToolDefinition
 from server.core.turn import Turn
@@ -105,6 +106,20 @@ class Tool(Protocol):
             ArgumentsInvalid: an argument is missing, mistyped or out of range.
             ToolFailed: the arguments are fine, the calculation is not.
         """
+
+
+@runtime_checkable
+class DataValues(Protocol):
+    """What the data behind an adapter hold, as far as arguments are compared with them."""
+
+    async def find(self, template_id: str, parameter: str, value: str) -> FoundValue | None:
+        """Look a value up for a parameter of a template, within a bounded time.
+
+        None says nothing about it: it is compared with nothing, or cannot be looked up now.
+        """
+
+    async def close(self) -> None:
+        """Read nothing any more."""
 
 
 @runtime_checkable

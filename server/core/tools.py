@@ -1,9 +1,9 @@
 """Tools: definitions, calls and results."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Protocol, get_args
 
 from server.core.suggestions import described_value, join_words, unknown
 from server.errors import ArgumentsInvalid
@@ -126,11 +126,38 @@ class ToolResult:
 
 
 def payload_of(result: Any) -> Any:
-    """Return what an operation found, without what it says of itself; a function's own fields."""
+    """Return what an operation found, without what it says of itself; a function's own fields.
+
+    Of what a database found, these are the rows.
+    """
     if not isinstance(result, Mapping):
         return result
+    if is_row_result(result):
+        return result["rows"]
     fields = {name: value for name, value in result.items() if name not in ("operation", "input")}
     return fields.get("result", fields)
+
+
+def is_row_result(result: Any) -> bool:
+    """Whether a result is what a database found: its rows, and how many there are."""
+    return isinstance(result, Mapping) and result.keys() == ROW_RESULT
+
+
+ROW_RESULT: Final = frozenset({"columns", "rows", "row_count", "truncated"})
+"""The fields of what a database found."""
+
+
+class RowTaker(Protocol):
+    """Takes the rows of a call as they come."""
+
+    def limit(self, *, rows: int, size: int) -> None:
+        """Take at most so many rows, and bytes of what is made of them."""
+
+    async def begin(self, columns: Sequence[str]) -> None:
+        """Be told of the columns, once the database has answered."""
+
+    async def take(self, rows: Sequence[Mapping[str, Any]]) -> bool:
+        """Take the next rows; return whether more are wanted."""
 
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]

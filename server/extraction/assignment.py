@@ -9,6 +9,7 @@ from server.extraction.plan import ParameterPlan
 from server.extraction.value_kinds import GROUPS
 from server.extraction.values import HINT, Candidate
 from server.text.language import load_language
+from server.text.rows.words import Tag, row_lexicon
 from server.text.tokens import Tokens, is_digits, is_word
 
 Scored = Sequence[tuple[int, Candidate]]
@@ -112,6 +113,22 @@ def _is_range(one: ParameterPlan, other: ParameterPlan, placed: Mapping[str, Can
         if named or (low.name.topics[:1], high.name.topics[:1]) in _RANGES:
             return bool(placed[low.key].value <= placed[high.key].value)
     return False
+
+
+def in_range_order(
+    plans: Sequence[ParameterPlan], chosen: Mapping[str, Candidate], tokens: Tokens
+) -> Mapping[str, Candidate]:
+    """What was chosen, the lower value of a range being its lower end: between 200 and 100."""
+    turned = dict(chosen)
+    ends = {one.bound: one.key for one in plans if one.bound and one.key in chosen}
+    if len(ends) < 2:
+        return chosen
+    low, high = chosen[ends["min"]], chosen[ends["max"]]
+    if low.problem or high.problem or bound_at(low, tokens) or bound_at(high, tokens):
+        return chosen
+    if low.value > high.value:
+        turned[ends["min"]], turned[ends["max"]] = high, low
+    return turned
 
 
 def _equally_sure(key: str, scored: Scored, chosen: Mapping[str, Candidate]) -> Sequence[Candidate]:
@@ -316,6 +333,7 @@ def _phrases(*phrases: tuple[str, ...]) -> frozenset[Words]:
 _BEFORE: Final = {"min": _phrases(_ROLES.at_least), "max": _phrases(_ROLES.at_most)}
 _AFTER: Final = {"min": _phrases(_ROLES.at_least_after), "max": _phrases(_ROLES.at_most_after)}
 _LONGEST_BOUND: Final = 3
+_ENDS_OF_A_LIST: Final[tuple[Tag, ...]] = ("most", "least", "highest", "lowest")
 
 
 def bound_at(candidate: Candidate, tokens: Tokens) -> str:
@@ -325,13 +343,16 @@ def bound_at(candidate: Candidate, tokens: Tokens) -> str:
         first -= 1
     while tokens.word(last) in _SIGNS:
         last += 1
-    for size in range(_LONGEST_BOUND, 0, -1):
+    sizes = range(_LONGEST_BOUND, 0, -1)
+    for size in sizes:
         left = tuple(tokens.words[max(0, first - size) : first])
-        right = tuple(tokens.words[last : last + size])
-        beyond = tuple(tokens.words[last + 1 : last + 1 + size])  # 3 orders at most
         for bound in _BEFORE:
             if left in _BEFORE[bound]:
                 return bound
+    for size in sizes:
+        right = tuple(tokens.words[last : last + size])
+        beyond = tuple(tokens.words[last + 1 : last + 1 + size])  # 3 orders at most
+        for bound in _AFTER:
             if size > 1 and beyond in _AFTER[bound] and is_word(tokens.word(last)):
                 return bound
             # In "80 sqm, max 900" it is the next value that is bound.
@@ -350,6 +371,8 @@ def context_score(
     own = [topic for topic in plan.name.topics if topic in _BEFORE]
     if not own and not plan.name.pages:
         return points
+    if plan.name.pages and row_lexicon().at(tokens.words, candidate.last, *_ENDS_OF_A_LIST):
+        return max(points, _NAMED_AFTER)  # the 5 most expensive
     bound = bound_at(candidate, tokens)
     if bound and bound in (own or ["max"]):
         return max(points, _BOUND)

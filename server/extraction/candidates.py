@@ -6,8 +6,9 @@ from operator import attrgetter
 from typing import Final
 
 from server.core.tools import SourceKind
-from server.extraction.assignment import FILLERS
+from server.extraction.assignment import FILLERS, bound_at
 from server.extraction.pattern_values import numbers_of_domain, with_domain
+from server.extraction.periods import looked_back
 from server.extraction.plan import NUMERIC, ParameterPlan, TemplatePlan
 from server.extraction.shapes import shape_of
 from server.extraction.values import (
@@ -23,7 +24,7 @@ from server.extraction.values import (
 )
 from server.library.parameter_types import ValueKind
 from server.text.decimals import Number, opposite
-from server.text.durations import unit_at
+from server.text.durations import UNITS, unit_at
 from server.text.expressions import find_expression
 from server.text.language import load_language, shipped_names
 from server.text.numbers import ambiguous_numbers
@@ -38,6 +39,8 @@ _group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
 _UP_TO_TODAY: Final = _group("up_to_today")
 _AT_PLACE: Final = _ENGLISH.leads["place"]
+_EXCLUDING: Final = _group("exclusions") - {"no", "not"}
+_EXCLUDED_WITHIN: Final = 5
 _DENIED_WITHIN: Final = 3
 """Words between what a yes or no is about and the word that denies it."""
 
@@ -46,7 +49,7 @@ def find_candidates(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> list[Candidate]:
     """Every place that could be a value of this parameter, best rank first, then in order."""
-    finder = _FINDERS.get(plan.role)
+    finder = _choices if plan.role == "text" and plan.choices else _FINDERS.get(plan.role)
     found = list(finder(plan, template, reading)) if finder else []
     if plan.role not in NUMERIC:
         found = found or _in_quotes(plan, reading)
@@ -58,6 +61,9 @@ def find_candidates(
 def _amounts(
     plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
 ) -> Iterator[Candidate]:
+    if plan.looks_back:
+        yield from looked_back(plan, reading)
+        return
     spans, unit = reading.of("number"), plan.name.unit
     backwards: set[int] = set()
     if plan.clock:
@@ -72,7 +78,7 @@ def _amounts(
     read_by_domain = numbers_of_domain(plan, reading)
     single = sum(not other.percent for other in template.groups["amount"]) < 2
     for span in spans:
-        if span.start in per_time:
+        if span.start in per_time or is_other_end(plan, from_span(span, None), reading):
             continue
         fit = _unit_fit(plan, span)
         measured = _measured(plan, span, reading)
@@ -96,6 +102,17 @@ def _amounts(
     if not spans:
         for quote in reading.quoted("number"):
             yield plan.checker.checked(from_span(quote, quote.value, rank=2))
+
+
+def is_other_end(plan: ParameterPlan, place: Candidate, reading: ParsedText) -> bool:
+    """Whether the words around a number make it the end of a range that the parameter is not."""
+    if not plan.bound:
+        return False
+    bound = bound_at(place, reading.tokens)
+    before = reading.tokens.words[max(0, place.first - _EXCLUDED_WITHIN) : place.first]
+    if not bound or not _EXCLUDING.isdisjoint(before):  # skip anything under 20
+        return False
+    return bound != plan.bound and UNITS.get(reading.tokens.word(place.last)) is None
 
 
 def _rates(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]:
@@ -144,7 +161,8 @@ def _unit_fit(plan: ParameterPlan, span: Span) -> tuple[int, bool, int] | None:
     if not unit:
         return 0, not plan.required and plan.name.pages, 0
     if unit.isupper():  # a currency
-        return None if plan.name.unit else (0, False, HINT if plan.role == "money" else 0)
+        counts = plan.name.unit or plan.name.pages  # no list has 100 euros of members
+        return None if counts else (0, False, HINT if plan.role == "money" else 0)
     if plan.name.unit:
         return (0, False, SURE) if unit == plan.name.unit else None
     return 1, not plan.required, 0

@@ -142,7 +142,8 @@ def _sure_slot(plan: ParameterPlan, example: SlotFilling) -> ExampleSlot | None:
     found = example.found.get(plan.key)
     alike = example.plan.groups[GROUPS[plan.role]]
     counted = plan.key in example.sure and GROUPS[plan.role] in ("amount", "date")
-    if found is not None and (counted or found.kind == "template_pattern"):
+    known = found is not None and plan.role == "text" and found.kind == "vocabulary"
+    if found is not None and (counted or known or found.kind == "template_pattern"):
         return ExampleSlot(reading, found.first, found.last)
     # A sentence that has only one of two currencies may well have it in the other's place.
     shown = {p.key: _example_place(p, example) for p in alike if p.parameter.example is not None}

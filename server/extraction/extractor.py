@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from server.core.coverage import Coverage
+from server.core.data_values import ValueVocabulary
 from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
 from server.core.turn import Intent
@@ -17,7 +18,7 @@ from server.extraction.frame import Frame, ReadExample, build_frame
 from server.extraction.free_text import NO_TEXT_CONTEXT
 from server.extraction.library_words import LibraryWords
 from server.extraction.parameter_hints import TemplateHints, describe_parameters, has_schema_only
-from server.extraction.plan import ParameterPlan, Planner, TemplatePlan
+from server.extraction.plan import DataWords, ParameterPlan, Planner, TemplatePlan
 from server.extraction.rows_query import asks_of_rows
 from server.extraction.schema_only import fill_from_schema
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
@@ -53,6 +54,7 @@ class Extractor:
         self._domain = domain
         self._planner = Planner(domain)
         self._plans: dict[str, tuple[Template, _Prepared]] = {}
+        self._values: ValueVocabulary = {}
         self._words = LibraryWords()
         named = (domain.response.default_language,)
         self._languages: tuple[str, ...] = languages_of((), named)
@@ -65,6 +67,26 @@ class Extractor:
             self._plan(template)
         for code in self._languages:
             self._words.spelling(sense_reader(code))
+
+    def learn_values(self, values: ValueVocabulary) -> None:
+        """Take the values that the data have as words for parameters, in place of earlier ones.
+
+        Templates are compiled anew before any of them is used, so that this may run in a thread
+        while questions are read.
+        """
+        templates = [template for template, _ in self._plans.values()]
+        plans: dict[str, tuple[Template, _Prepared]] = {}
+        words = LibraryWords()
+        for template in templates:
+            mine = values.get(template.id, {})
+            prepared = self._plans[template.id][1]
+            if mine != self._values.get(template.id, {}):
+                prepared = self._prepared(template, mine)
+            plans[template.id] = template, prepared
+            words.add(prepared.frame, _words_of_values(prepared.plan))
+        for code in self._languages:
+            words.spelling(sense_reader(code))
+        self._plans, self._words, self._values = plans, words, values
 
     def extract(
         self,
@@ -196,15 +218,17 @@ class Extractor:
     def _plan(self, template: Template) -> _Prepared:
         known = self._plans.get(template.id)
         if known is None or known[0] is not template:
-            plan = self._planner.plan(template)
-            contexts = learn_examples(plan, self._domain, self._languages)
-            schema = describe_parameters(plan) if has_schema_only(template) else None
-            examples = [self._read_example(text, plan, contexts) for text in template.nl_examples]
-            frame = build_frame(plan, examples, self._domain)
-            words = {word for one in plan.parameters for word in one.choices.words()}
-            self._words.add(frame, words)
-            known = self._plans[template.id] = template, _Prepared(plan, contexts, schema, frame)
+            prepared = self._prepared(template, self._values.get(template.id, {}))
+            self._words.add(prepared.frame, _words_of_values(prepared.plan))
+            known = self._plans[template.id] = template, prepared
         return known[1]
+
+    def _prepared(self, template: Template, values: DataWords) -> _Prepared:
+        plan = self._planner.plan(template, values)
+        contexts = learn_examples(plan, self._domain, self._languages)
+        schema = describe_parameters(plan) if has_schema_only(template) else None
+        examples = [self._read_example(text, plan, contexts) for text in template.nl_examples]
+        return _Prepared(plan, contexts, schema, build_frame(plan, examples, self._domain))
 
     def _read_example(
         self, text: str, plan: TemplatePlan, contexts: ExampleContexts
@@ -212,6 +236,7 @@ class Extractor:
         reading = self.read(text, ANY_DAY)
         slots = self._slots(plan, reading, contexts)
         slots.edges = example_edges(reading, contexts.texts.values())
+        slots.is_example = True
         slots.fill_from_patterns()
         slots.fill_recognized()
         places = frozenset(at for one in slots.found.values() for at in range(one.first, one.last))
@@ -225,6 +250,10 @@ class Extractor:
         said = (slots.found.get(one.key) for one in plan.groups["text"])
         texts = frozenset(at for one in said if one for at in range(one.first, one.last))
         return ReadExample(reading.tokens, self.senses(reading), places, texts, unused)
+
+
+def _words_of_values(plan: TemplatePlan) -> set[str]:
+    return {word for one in plan.parameters for word in one.choices.words()}
 
 
 def _restricted(plan: TemplatePlan, only: Collection[str]) -> TemplatePlan:

@@ -1,16 +1,19 @@
 """A template made ready for extraction: compiled once, used for every question."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from server.core.tools import SourceKind
 from server.errors import ConfigurationInvalid, Location, PluginInvalid, Problem
+from server.extraction.order_words import comparison_words, order_words, sorting_words
 from server.extraction.patterns import Pattern, Step, compile_steps
 from server.extraction.value_kinds import (
     GROUPS,
+    ORDERED,
     Group,
     Name,
+    looks_back,
     measures_of,
     rate_of,
     take_apart,
@@ -26,6 +29,8 @@ from server.text.phrases import PhraseTable
 
 _ENGLISH: Final = load_language("en")
 _COMMUTATIVE: Final = _ENGLISH.roles.commutative
+_PERIOD_STARTS: Final = _ENGLISH.roles.period_starts
+_PERIOD_ENDS: Final = _ENGLISH.roles.period_ends
 _HOLLOW: Final = (
     _ENGLISH.group("hollow_names")
     | _ENGLISH.group("number_names")
@@ -34,6 +39,13 @@ _HOLLOW: Final = (
 )
 
 NUMERIC: Final = frozenset({"number", "percentage", "money"})
+
+
+DataWords = Mapping[str, Sequence[str]]
+"""By parameter, the values that the data have for it."""
+_NO_WORDS: Final[DataWords] = {}
+
+Bound = Literal["min", "max", ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,7 @@ class ParameterPlan:
     patterns: tuple[Pattern, ...]
     domain_type: DomainType | None
     choices: PhraseTable
+    """Words for known values: all that there are, of a listed one; else those that data have."""
     checker: ValueChecker
     alike: str
     """The same for parameters of a template whose values are found in the same way."""
@@ -67,6 +80,12 @@ class ParameterPlan:
     """The unit of time that a number is per, or `any`; empty where it is per none."""
     percent: bool
     """Whether a number marked as a percentage will do."""
+    orders: bool
+    """Whether it says how a list is put in order; one word may say all of that: cheapest."""
+    looks_back: str
+    """The unit of time that a number counts back from today in; empty where it does not."""
+    bound: Bound
+    """Which end of a range a number is, where it is one: the other end cannot be its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +95,8 @@ class TemplatePlan:
     groups: Mapping[Group, tuple[ParameterPlan, ...]]
     counts_time: bool
     """Whether a span of time is an argument of its own here, as in "add 3 days to"."""
+    period: tuple[ParameterPlan | None, ParameterPlan | None]
+    """The days that a stretch of days begins and ends with, where the template filters by it."""
     interchangeable: frozenset[str]
     """Parameters between which it makes no difference whose a value is: the operands of a sum."""
 
@@ -98,20 +119,25 @@ class Planner:
         if problems:
             raise ConfigurationInvalid(problems)
 
-    def plan(self, template: Template) -> TemplatePlan:
-        parameters = tuple(self._parameter(p, template) for p in template.parameters)
+    def plan(self, template: Template, values: DataWords = _NO_WORDS) -> TemplatePlan:
+        """Compile a template; `values` are those that the data have for its parameters."""
+        parameters = tuple(
+            self._parameter(p, template, values.get(p.name, ())) for p in template.parameters
+        )
         groups = {
             group: tuple(plan for plan in parameters if GROUPS[plan.role] == group)
             for group in GROUPS.values()
         }
         counts = any(
-            plan.role == "duration" or (plan.name.unit and not plan.clock)
+            plan.role == "duration" or (plan.name.unit and not plan.clock and not plan.looks_back)
             for plan in groups["amount"]
         )
         alike = _interchangeable(template, groups)
-        return TemplatePlan(template, parameters, groups, counts, alike)
+        return TemplatePlan(template, parameters, groups, counts, _period(template, groups), alike)
 
-    def _parameter(self, parameter: Parameter, template: Template) -> ParameterPlan:
+    def _parameter(
+        self, parameter: Parameter, template: Template, values: Sequence[str]
+    ) -> ParameterPlan:
         name = take_apart(parameter.name, self._other_words(parameter))
         role = value_kind(parameter, name, template, self._domain)
         # A type of the domain with listed values and patterns takes both.
@@ -126,25 +152,57 @@ class Planner:
             name=name,
             patterns=tuple(Pattern(p, parameter.name) for p in parameter.extraction_patterns),
             domain_type=self._types.get(parameter.type) or _type_patterns(parameter.descriptor),
-            choices=PhraseTable(self._choices(parameter)),
+            choices=PhraseTable(
+                self._data_words(values) if role == "text" else self._choices(parameter)
+            ),
             checker=checker,
             alike=f"{role} {parameter.type}" if as_any else parameter.name,
             measures=measures_of(parameter, name) if role in NUMERIC else frozenset(),
             clock=parameter.type == "integer" and name.unit == name.words[-1] == _HOUR,
             rate=rate_of(parameter, name) if role in NUMERIC else "",
             percent=takes_percent(parameter, name),
+            orders=bool(parameter.enum) and not ORDERED.isdisjoint(name.words),
+            looks_back=looks_back(parameter, name) if role == "number" else "",
+            bound=_bound(name) if role in NUMERIC else "",
         )
 
     def _other_words(self, parameter: Parameter) -> list[str]:
+        """Other words for what a parameter is, its aliases among them."""
         name, entities = parameter.name.lower(), self._domain.entities
         words = {name, *name.split("_"), parameter.type}
-        found = [other for word in words for other in self._domain.synonyms.get(word, ())]
+        found = [alias.replace("_", " ") for alias in parameter.aliases]
+        found += [other for word in words for other in self._domain.synonyms.get(word, ())]
         return found + [o for word in words & entities.keys() for o in entities[word].synonyms]
+
+    def _order_words(self, parameter: Parameter) -> Mapping[str, object]:
+        """Words for choices that are comparisons, orders, or what a list is sorted by."""
+        codes = (self._domain.response.default_language,)
+        about = (parameter.name, parameter.description)
+        return (
+            comparison_words(parameter.enum, codes)
+            or order_words(parameter.enum, about, codes)
+            or sorting_words(name_words(parameter.name), parameter.enum, codes)
+        )
+
+    def _data_words(self, values: Sequence[str]) -> dict[str, object]:
+        """Words for values of the data, with the domain's synonyms; a value's own name wins."""
+        own: dict[str, object] = {value: value for value in values}
+        named = {value.lower().replace("_", " ") for value in values}
+        others: dict[str, object] = {}
+        for value in values:
+            for word in (value.lower(), value.lower().replace("_", " ")):
+                for synonym in self._domain.synonyms.get(word, ()):
+                    if synonym not in named:
+                        others.setdefault(synonym, value)
+        return own | others
 
     def _choices(self, parameter: Parameter) -> dict[str, object]:
         items = parameter.items or {}
         values = {str(value): value for value in (*parameter.enum, *items.get("enum", ()))}
         choices: dict[str, object] = {**values, **parameter.choices}
+        if parameter.type == "string" and parameter.enum:
+            spoken = self._order_words(parameter)
+            choices = {**{word: v for word, v in spoken.items() if word not in choices}, **choices}
         entity = self._domain.entities.get(parameter.type)
         if entity is None and parameter.type == "string" and not choices:
             entity = self._domain.entities.get(parameter.name)
@@ -155,6 +213,33 @@ class Planner:
                 for synonym in self._domain.synonyms.get(word.lower(), ()):
                     choices.setdefault(synonym, value)
         return choices
+
+
+def _bound(name: Name) -> Bound:
+    ends = {topic for topic in name.topics if topic in ("min", "max")}
+    return "min" if ends == {"min"} else "max" if ends == {"max"} else ""
+
+
+def _period(
+    template: Template, groups: Mapping[Group, tuple[ParameterPlan, ...]]
+) -> tuple[ParameterPlan | None, ParameterPlan | None]:
+    """The first and the last day that a template asks its data for, by their names.
+
+    What is done with a function may begin and end with any two days.
+    """
+    if template.kind == "function" or template.effect != "read":
+        return None, None
+    starts: list[ParameterPlan] = []
+    ends: list[ParameterPlan] = []
+    for one in groups["date"]:
+        words = {*one.name.words}
+        if words & _PERIOD_ENDS:
+            ends.append(one)
+        elif words & _PERIOD_STARTS:
+            starts.append(one)
+    if len(starts) > 1 or len(ends) > 1:
+        return None, None
+    return next(iter(starts), None), next(iter(ends), None)
 
 
 def _interchangeable(

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from server.core.suggestions import join_words
 from server.extraction.assignment import FILLERS, Bid, assign_by_points
+from server.extraction.candidates import is_other_end
 from server.extraction.free_text import NO_TEXT_CONTEXT, capital_runs, find_text
 from server.extraction.lists import find_numbers
 from server.extraction.parameter_hints import ParameterHints, TemplateHints
@@ -70,6 +71,7 @@ def fill_from_schema(slots: SlotFilling, schema: TemplateHints) -> None:
     filler = _SchemaFilling(slots, schema)
     slots.assign_group("claim")
     filler.choices()
+    slots.fill_period()
     slots.assign_group("date")
     filler.dates()
     for one in filler.open("numbers"):
@@ -244,7 +246,11 @@ class _SchemaFilling:
         return [found[start] for start in sorted(found) if free(start, found[start].end)]
 
     def _as_number(self, one: ParameterHints, value: Value) -> Fit:
-        if one.plan.name.unit:  # as other templates read it too: -3 for 3 days ago
+        if is_other_end(one.plan, Candidate(*value[:4], None), self._reading):
+            return None
+        if (
+            one.plan.name.unit or one.plan.looks_back
+        ):  # as other templates read it too: -3 for 3 days ago
             read = self._slots.candidates_of(one.plan)
             same = [r.value for r in read if r.start == value.start and not r.problem]
             fit = (_UNIT if value.unit else 0.0, same[0]) if same else None

@@ -15,6 +15,7 @@ from server.extraction.assignment import (
     Scored,
     assign,
     context_score,
+    in_range_order,
 )
 from server.extraction.candidates import find_boolean, find_candidates, up_to_today
 from server.extraction.fields import Keys, find_cell, find_data, find_field, find_fields, named_keys
@@ -28,6 +29,7 @@ from server.extraction.free_text import (
 )
 from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
+from server.extraction.periods import days_of_period
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.rows_query import find_query
 from server.extraction.text_edges import NO_EDGES, TextEdges
@@ -73,6 +75,8 @@ class SlotFilling:
     """Clauses that only tell something: no optional parameter takes its value there."""
     edges: TextEdges = NO_EDGES
     """What the words of the question are to its names."""
+    is_example: bool = False
+    """Whether it is the author's: where the data have values, none of them is a word by chance."""
     _candidates: dict[str, list[Candidate]] = field(default_factory=dict)
     _keys: Keys | None = None
 
@@ -216,6 +220,7 @@ class SlotFilling:
     ) -> None:
         """Give each of the parameters the value that is its own, or say what is unclear."""
         assignment = assign(plans, scored, arranged, contested)
+        chosen = in_range_order(plans, assignment.chosen, self.reading.tokens)
         self.sure |= assignment.sure
         self.by_order |= {
             key for key in assignment.by_order if key not in self.plan.interchangeable
@@ -225,7 +230,7 @@ class SlotFilling:
                 values = [show_value(one.value) for one in unclear[:_MOST_NAMED]]
                 self.problems[plan.key] = f"it could be {join_words(values)}"
             else:
-                self.keep(plan, assignment.chosen.get(plan.key))
+                self.keep(plan, chosen.get(plan.key))
 
     def scored(self, plan: ParameterPlan) -> list[tuple[int, Candidate]]:
         """The free candidates of the parameter, each with what the words around it say."""
@@ -260,7 +265,7 @@ class SlotFilling:
         self, plan: ParameterPlan, required: Sequence[ParameterPlan]
     ) -> Candidate | None:
         context = self.contexts.texts.get(plan.key, NO_TEXT_CONTEXT)
-        return find_text(
+        found = find_text(
             plan,
             context,
             self.reading,
@@ -269,6 +274,20 @@ class SlotFilling:
             only=len(self.plan.groups["text"]) == 1,
             edges=self.edges,
         )
+        return found and self._without_name(plan, found, context)
+
+    def _without_name(
+        self, plan: ParameterPlan, found: Candidate, context: TextContext
+    ) -> Candidate:
+        """A name without what it is called before it: the customer Garcia is Garcia."""
+        tokens, first = self.reading.tokens, found.first
+        while first + 1 < found.last and tokens.words[first] in plan.name.called:
+            first += 1
+        shown = any(words[0] in plan.name.called for words in context.known)
+        if first == found.first or shown or context.sentences or found.value is None:
+            return found
+        text = text_at(self.reading, (first, found.last), found.kind)
+        return text._replace(doubtful=found.doubtful)
 
     @cached_property
     def _sentences(self) -> list[Candidate]:
@@ -278,8 +297,35 @@ class SlotFilling:
         spoken = [p for p in plans if contexts.get(p.key, NO_TEXT_CONTEXT).sentences]
         return [text for plan in spoken if (text := self._find_text(plan, required))]
 
+    def fill_claims(self) -> None:
+        """Fill what says by itself what it is; one word may say by what to sort, and which way."""
+        self.assign_group("claim")
+        ordering = [one for one in self.plan.groups["claim"] if one.orders]
+        for plan in ordering if len(ordering) > 1 else ():
+            if plan.key in self.found or plan.key in self.problems:
+                continue
+            said = [self.found[one.key] for one in ordering if one.key in self.found]
+            meant = [
+                c
+                for c in self.candidates_of(plan)
+                if not c.rank
+                and (self.taken.is_free(c.start, c.end) or any(c.overlaps(one) for one in said))
+            ]
+            if len({c.value for c in meant}) == 1:
+                self.found[plan.key] = meant[0]
+        for plan in ordering:
+            if (taken := self.found.get(plan.key)) is not None:
+                self.taken.add(taken.start, taken.end)
+
+    def fill_known_texts(self) -> None:
+        """Fill texts whose values the data have, with those that the question names."""
+        plans = [one for one in self.unfilled("text") if one.choices]
+        if plans:
+            self.assign(plans, {plan.key: self.scored(plan) for plan in plans})
+
     def fill_dates(self) -> None:
-        """Fill dates, and a pair of which one is today: the days until Christmas."""
+        """Fill dates, stretches of days, and a pair of which one is today: until Christmas."""
+        self.fill_period()
         self.assign_group("date")
         plans = self.plan.groups["date"]
         filled = [plan for plan in plans if plan.key in self.found.keys() - self.sources.keys()]
@@ -289,6 +335,17 @@ class SlotFilling:
         if pair is not None:
             self.found |= zip((plan.key for plan in plans), pair, strict=True)
             self.taken.add(*min((one.start, one.end) for one in pair))
+
+    def fill_period(self) -> None:
+        """Fill the days between which data are asked for, where a stretch of days is said."""
+        ends = [one.key for one in self.plan.period if one is not None]
+        if any(key in self.found or key in self.problems for key in ends):
+            return
+        found = days_of_period(self.plan, self.reading, self.taken) or {}
+        self.found |= found
+        self.sure |= found.keys()
+        for start, end in {(one.start, one.end) for one in found.values()}:
+            self.taken.add(start, end)
 
     def fill_number_lists(self) -> None:
         for plan in self.unfilled("numbers"):
@@ -357,7 +414,11 @@ class SlotFilling:
             self.keep(plan, find_words(plan, self.reading, self.taken))
         if plans := self.unfilled("text"):
             self._assign_quotes(plans)
-        plans = self.unfilled("text")
+        plans = [
+            plan
+            for plan in self.unfilled("text")
+            if plan.required or not (self.is_example and plan.choices)
+        ]
         required = [plan for plan in plans if plan.required]
         for plan in sorted(plans, key=lambda plan: not plan.required):
             if text := self._find_text(plan, required):
@@ -385,6 +446,9 @@ class SlotFilling:
     def _validated(self, plan: ParameterPlan, candidate: Candidate) -> Candidate:
         try:
             value = normalize_value(plan, candidate.value, self.reading)
+            if plan.choices and isinstance(value, str):
+                known, as_written = plan.choices.lookup(value)
+                value = as_written if known else value
             plan.checker.check(value)
         except ValueError as refused:
             return candidate._replace(problem=str(refused))
@@ -393,7 +457,8 @@ class SlotFilling:
 
 _STEPS: Final[Sequence[tuple[Set[Group], Callable[[SlotFilling], None]]]] = (
     ({"query"}, SlotFilling.fill_query),
-    ({"claim"}, lambda slots: slots.assign_group("claim")),
+    ({"claim"}, SlotFilling.fill_claims),
+    ({"text"}, SlotFilling.fill_known_texts),
     ({"date"}, SlotFilling.fill_dates),
     ({"amount"}, lambda slots: slots.assign_group("amount")),
     ({"numbers"}, SlotFilling.fill_number_lists),

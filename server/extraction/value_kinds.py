@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal
 
 from server.extraction.shapes import shape_of
@@ -17,13 +18,15 @@ _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
 
 PERCENT, MAYBE_PERCENT, MONEY = _group("percent_names"), _group("rate_names"), _group("money_names")
-FIELDS, ORDERING, NUMBERS = _group("key_nouns"), _group("order_names"), _group("number_names")
+FIELDS, ORDERED, NUMBERS = _group("key_nouns"), _group("order_names"), _group("number_names")
 DATES, URLS, WRITTEN = _group("date_names"), _group("url_names"), _group("text_names")
 _TOPICS: Final = {word: topic for topic, words in _ENGLISH.topics.items() for word in words}
 _TIME_UNITS: Final = {w: unit for w, unit in UNITS.items() if len(w) > 3 or w == unit}
 _PER: Final = {word: unit for unit, some in _ENGLISH.rates.adverbs.items() for word in some}
 _TIMES, _DAYS = ("19:30", "07:05"), ("2026-05-12", "1999-12-31")
 """Values that a pattern takes which describes times of day, and days."""
+_LOOKBACK: Final = _group("lookback_names")
+_COUNTING: Final = frozenset({"of", "many", "in", ""})
 _PAGING, _SAYS_NOTHING = _group("paging_names"), _group("hollow_names")
 
 
@@ -46,6 +49,8 @@ class Name:
     """Whether it says how much to show, which no question has to mean by a number."""
     leads: frozenset[str]
     """Words that usually lead to a value of this name, without the name itself."""
+    called: frozenset[str]
+    """What the value is, by its name and the other words for it: customer, of customer_name."""
 
     def has(self, words: frozenset[str]) -> bool:
         return not words.isdisjoint(self.words)
@@ -67,7 +72,9 @@ def take_apart(name: str, synonyms: Iterable[str] = ()) -> Name:
     unit = _TIME_UNITS.get(words[-1], "") if words and not rate else ""
     directions = {word for word in near if _TOPICS.get(word) in ("from", "to")}
     pages = not {"limit", "page"}.isdisjoint(topics) or not _PAGING.isdisjoint(words)
-    return Name(words, near | leads, near - directions | follows, unit, rate, topics, pages, leads)
+    after = near - directions | follows
+    called = near - directions - {*WRITTEN, "name", "names"}
+    return Name(words, near | leads, after, unit, rate, topics, pages, leads, called)
 
 
 def _rate_of(words: Sequence[str]) -> str:
@@ -150,6 +157,23 @@ def measures_of(parameter: Parameter, name: Name) -> frozenset[str]:
     return frozenset(one for one in named | units_in(parameter.description) if is_measure(one))
 
 
+def looks_back(parameter: Parameter, name: Name) -> str:
+    """The unit of time that a number counts back in, as its name or its description says."""
+    if parameter.descriptor.json_type not in ("integer", "number") or name.rate:
+        return ""
+    described = name_words(parameter.description)
+    if _LOOKBACK.isdisjoint((*name.words, *described)):
+        return ""
+    named = [word for word in name.words if word in _TIME_UNITS]
+    # “Number of days to look back”: what is counted stands right after what counts.
+    counted = [
+        word
+        for before, word in pairwise(("", *described))
+        if word in _TIME_UNITS and before in _COUNTING
+    ]
+    return next((_TIME_UNITS[word] for word in (*named, *counted)), "")
+
+
 def rate_of(parameter: Parameter, name: Name) -> str:
     """The unit of time that a number is per, as its author says or its name does."""
     return parameter.unit.removeprefix("per_") if parameter.unit else name.rate
@@ -169,7 +193,7 @@ def _array(parameter: Parameter, name: Name, template: Template) -> ValueKind:
 
 def _string(parameter: Parameter, name: Name, template: Template) -> ValueKind:
     if has_data_beside(parameter, template):
-        if name.has(FIELDS) or (name.has(ORDERING) and "by" in name.words):
+        if name.has(FIELDS) or (name.has(ORDERED) and "by" in name.words):
             return "field"
         if is_compared_with_data(parameter, template):
             return "cell"

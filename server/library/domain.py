@@ -6,13 +6,14 @@ from typing import Any
 
 from server import plugins
 from server.core.suggestions import did_you_mean, join_words, shortened
-from server.errors import PluginInvalid
+from server.errors import ArgumentsInvalid, PluginInvalid
 from server.library.expressions import examine, matches_nothing, pattern_problem
 from server.library.http_requests import build_defaults
 from server.library.http_yaml import ApiConfigYaml
 from server.library.model import Domain, Entity, NormalizerStep, ResponseConfig, TypePatterns
 from server.library.parameter_types import canonical
 from server.library.problems import ProblemCollector, Section
+from server.library.value_formats import CURRENCIES, NumberPattern, ValueRules
 from server.library.yaml_models import (
     DomainParts,
     DomainYaml,
@@ -26,6 +27,7 @@ from server.library.yaml_models import (
 from server.settings.documents import Document
 from server.settings.validation import validate
 from server.text.courtesy import COURTESY_KINDS
+from server.text.date_formats import read_format
 from server.text.language import CourtesyKind
 from server.text.local_values import writes_day_first
 from server.text.tokens import DateOrder
@@ -45,11 +47,38 @@ def _responses(written: ResponseConfigYaml, section: Section) -> ResponseConfig:
         what = f"default_language {default!r} is not among supported_languages {known}"
         section.add("unknown-language", what, "default_language")
     templates: dict[str, dict[str, str]] = {}
-    config = ResponseConfig(default, tuple(dict.fromkeys(supported)), templates)
+    languages, values = tuple(dict.fromkeys(supported)), _value_rules(written, section)
+    config = ResponseConfig(default, languages, templates, values)
     for name, texts in written.format_templates.items():
         here = section.part("format_templates", name)
         templates[name] = texts_by_language(f"format template {name!r}", texts, config, here)
     return config
+
+
+def _value_rules(written: ResponseConfigYaml, section: Section) -> ValueRules:
+    """Check how values are to be shown; what cannot be read is reported, and left out."""
+    numbers, dates, currencies = dict[str, NumberPattern](), dict[str, str](), dict[str, str]()
+    for column, text in written.number_format.items():
+        try:
+            numbers[column] = NumberPattern.read(text)
+        except ArgumentsInvalid as invalid:
+            keys = ("number_format", column) if column else ("number_format",)
+            section.add("bad-format", f"number_format: {invalid}", *keys)
+    for column, text in written.date_format.items():
+        try:
+            read_format(text, "date_format")
+            dates[column] = text
+        except ArgumentsInvalid as invalid:
+            keys = ("date_format", column) if column else ("date_format",)
+            section.add("bad-format", str(invalid), *keys)
+    for column, code in written.currency.items():
+        if code.upper() in CURRENCIES:
+            currencies[column] = code.upper()
+        else:
+            keys = ("currency", column) if column else ("currency",)
+            what = f"unknown currency {code!r}; {did_you_mean(code.upper(), sorted(CURRENCIES))}"
+            section.add("unknown-currency", what, *keys)
+    return ValueRules(numbers, dates, currencies)
 
 
 def texts_by_language(

@@ -22,6 +22,7 @@ from server.library.parameter_types import (
     type_of_format,
 )
 from server.library.sql_model import SqlExecution
+from server.library.value_formats import ValueRules
 from server.text.courtesy import COURTESY_KINDS
 from server.text.language import CourtesyKind
 from server.text.parsed_text import ParsedText
@@ -303,6 +304,8 @@ class ResponseConfig:
     supported_languages: tuple[str, ...] = ("en",)
     format_templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Name → language → Jinja text; a template given once stands under the default language."""
+    values: ValueRules = field(default_factory=ValueRules)
+    """How the values of rows are shown."""
 
     def choose_language(self, preferred: Sequence[str]) -> str:
         """The first of `preferred` that the domain supports, else its default.

@@ -16,6 +16,8 @@ MAX_TABLE_ROWS: Final = 20
 """Rows shown of a longer table; the cut is stated below it."""
 
 _MAX_CELL_CHARS: Final = 80
+_BREAKS: Final = re.compile(r"[ \t\n\v\f\r\x85\u2028\u2029]+")
+"""Not the narrow blanks that stand within numbers in some languages."""
 
 
 class RenderingFailed(OrbitError):
@@ -75,7 +77,7 @@ def format_items(items: Sequence[Any], *, total: int | None, complete: bool) -> 
     if all(isinstance(item, Mapping) for item in items):
         text = format_table(shown)
     else:
-        text = "\n".join(f"- {_cell(item)}" for item in shown)
+        text = "\n".join(f"- {format_cell(item)}" for item in shown)
     if total is not None and total > len(shown):
         return f"{text}\n\nThe first {len(shown)} of {total}."
     if not complete or len(items) > len(shown):
@@ -86,24 +88,28 @@ def format_items(items: Sequence[Any], *, total: int | None, complete: bool) -> 
 def format_table(rows: Sequence[Mapping[str, Any]], *, max_rows: int = MAX_TABLE_ROWS) -> str:
     """Rows as a Markdown table, columns in order of first appearance, the cut stated."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = format_columns(columns, [[row.get(name) for name in columns] for row in rows[:max_rows]])
+    return text if len(rows) <= max_rows else f"{text}\n\nThe first {max_rows} of {len(rows)} rows."
+
+
+def format_columns(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Cells under the names of their columns, as a Markdown table."""
     lines = [_table_line(columns), _table_line(["---"] * len(columns))]
-    lines += [_table_line([row.get(name) for name in columns]) for row in rows[:max_rows]]
-    if len(rows) > max_rows:
-        lines.append(f"\nThe first {max_rows} of {len(rows)} rows.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *map(_table_line, rows)])
 
 
 def _table_line(cells: Sequence[Any]) -> str:
-    return f"| {' | '.join(map(_cell, cells))} |"
+    return f"| {' | '.join(map(format_cell, cells))} |"
 
 
-def _cell(value: Any) -> str:
-    text = " ".join(format_value(value).split()).replace("|", "\\|")
+def format_cell(value: Any) -> str:
+    """A value on one line, short, and without what would end a cell of a Markdown table."""
+    text = " ".join(_BREAKS.split(format_value(value))).replace("|", "\\|")
     return text if len(text) <= _MAX_CELL_CHARS else f"{text[: _MAX_CELL_CHARS - 1]}…"
 
 
 def _field_list(fields: Mapping[str, Any]) -> str:
-    return "\n".join(f"- {name}: {_cell(value)}" for name, value in fields.items())
+    return "\n".join(f"- {name}: {format_cell(value)}" for name, value in fields.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from server.library.expressions import examine
 from server.library.model import CallPolicy, Domain, Library, Parameter, Template
 from server.library.parameters import build_parameters
 from server.library.problems import ProblemCollector, Section
-from server.library.sql_model import SqlExecution
+from server.library.sql_model import ROW_FIELDS, SqlExecution
 from server.library.yaml_models import (
     NOTES_OF_GENERATORS,
     FunctionSchemaYaml,
@@ -189,7 +189,8 @@ def _build(domain: Domain, section: Section) -> Template | None:
         hint = "questions find it by its description alone, which is less sure"
         what = f"{written.id!r} has no nl_examples; {hint}"
         section.warn("no-examples", what, "nl_examples")
-    response_template = _response_template(written, parameters, domain, section)
+    fields = ROW_FIELDS if isinstance(execution, SqlExecution) else frozenset[str]()
+    response_template = _response_template(written, parameters, fields, domain, section)
     if execution is None:
         return None
     if isinstance(execution, SqlExecution):
@@ -274,8 +275,13 @@ def _parameters(
 
 
 def _response_template(
-    written: TemplateYaml, parameters: Sequence[Parameter], domain: Domain, section: Section
+    written: TemplateYaml,
+    parameters: Sequence[Parameter],
+    fields: frozenset[str],
+    domain: Domain,
+    section: Section,
 ) -> dict[str, str]:
+    """The texts of the answer, whose variables are parameters and `fields` of every result."""
     format_name, formats = written.response_format, domain.response.format_templates
     if format_name is not None and format_name not in formats:
         hint = did_you_mean(format_name, list(formats))
@@ -287,7 +293,7 @@ def _response_template(
     texts = texts_by_language(
         "response_template", written.response_template, domain.response, place
     )
-    names = [parameter.name for parameter in parameters]
+    names = [*(parameter.name for parameter in parameters), *sorted(fields)]
     variables = frozenset().union(*(examine(text).variables for text in texts.values()))
     for variable in sorted(variables - set(names)):
         # Only the tool knows the fields of its result, so that an unknown name is

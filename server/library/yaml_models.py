@@ -107,6 +107,9 @@ TextByLanguage = Annotated[
 ]
 """One text, which is in the domain's default language, or one for each language."""
 
+TextByColumn = TextByLanguage
+"""One text for all columns, or one for each, by its name; `*` in a name is for any letters."""
+
 
 class ResponseConfigYaml(LibraryModel):
     """How results are put into words."""
@@ -117,6 +120,12 @@ class ResponseConfigYaml(LibraryModel):
     """Languages that answers come in; the default language alone when left out."""
     format_templates: dict[str, TextByLanguage] = Field(default_factory=dict)
     """Jinja texts by name: one text, or one for each language."""
+    number_format: TextByColumn = Field(default_factory=dict)
+    """How numbers of rows are shown, as `#,##0.0`: one for all, or one for each column."""
+    date_format: TextByColumn = Field(default_factory=dict)
+    """How dates of rows are shown, as `DD.MM.YYYY`: one for all, or one for each column."""
+    currency: TextByColumn = Field(default_factory=dict)
+    """Currency of what is money, as `EUR`; by column, which says that the column is money."""
 
 
 def _all_or_none(value: Any) -> Any:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from server.core.suggestions import format_value
-from server.core.tools import payload_of
+from server.core.tools import is_row_result, payload_of
 from server.llm.fact_tokens import VALUE_KINDS, FactToken, answer_words, read_tokens
 from server.text.stems import stem
 from server.text.tokens import DateOrder
@@ -245,6 +245,8 @@ def _rows(result: Any, payload: Any) -> tuple[Sequence[Any], int | None]:
         payload = lists[0] if len(lists) == 1 and isinstance(lists[0][0], Mapping) else None
     if not isinstance(payload, list | tuple) or len(payload) < 2:
         return (), None
+    if is_row_result(result) and result["truncated"]:
+        return payload, None
     if not isinstance(result, Mapping) or "complete" not in result:
         return payload, len(payload)
     total = result.get("total")

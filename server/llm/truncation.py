@@ -6,6 +6,7 @@ from itertools import accumulate, takewhile
 from typing import Any, Final
 
 from server.core.json import to_json
+from server.core.tools import is_row_result
 
 _CHARS_PER_TOKEN: Final = 3
 """English has about four, figures and other scripts fewer."""
@@ -47,8 +48,10 @@ def truncate_result(result: Any, most_tokens: int) -> TruncatedResult:
         fitting = sum(1 for _ in takewhile(most_tokens.__ge__, used)) - 1
         if fitting > 0:
             kept = rows[:fitting]
-            data = {**rest, "result": kept} if isinstance(result, Mapping) else kept
+            name = "rows" if is_row_result(result) else "result"
+            data = {**rest, name: kept} if isinstance(result, Mapping) else kept
             known = rest.get("total") if "complete" in rest else total
+            known = None if rest.get("truncated") is True else known
             return TruncatedResult(data, is_cut=True, shown=fitting, total=known)
     for chars, members in _SHORTER:
         data = _shorter(result, chars, members)
@@ -60,8 +63,9 @@ def truncate_result(result: Any, most_tokens: int) -> TruncatedResult:
 
 def _rows_of(result: Any) -> tuple[list[Any] | None, dict[str, Any]]:
     if isinstance(result, Mapping):
-        rest = {name: value for name, value in result.items() if name != "result"}
-        rows = result.get("result")
+        held = "rows" if is_row_result(result) else "result"
+        rest = {name: value for name, value in result.items() if name != held}
+        rows = result.get(held)
         return (rows if isinstance(rows, list) else None), rest
     return (result if isinstance(result, list) else None), {}
 

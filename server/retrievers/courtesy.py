@@ -9,12 +9,14 @@ from server.core.decision import ClarifyingQuestion, Courtesy, Decision, NoMatch
 from server.core.ports import Decider
 from server.core.turn import Turn
 from server.library.model import Library
+from server.retrievers.data_values import DataValuesDecider
 from server.retrievers.followups.context import FollowUpDecision
 from server.retrievers.followups.decider import FollowUpDecider
 from server.text.courtesy import COURTESY_KINDS, CourtesyReader, CourtesyReading
 from server.text.language import CourtesyKind
 from server.text.tokens import Tokens
 
+Following = Decider | FollowUpDecider | DataValuesDecider
 _NOT_UNDERSTOOD: Final = (NoMatch, ClarifyingQuestion)
 
 
@@ -25,7 +27,7 @@ class CourtesyDecider:
     Then it is a courtesy only where nobody else makes anything of it.
     """
 
-    def __init__(self, following: Decider | FollowUpDecider, reader: CourtesyReader) -> None:
+    def __init__(self, following: Following, reader: CourtesyReader) -> None:
         self._following = following
         self._reader = reader
 
@@ -52,9 +54,7 @@ class CourtesyDecider:
         await self._following.close()
 
 
-def with_courtesy(
-    following: Decider | FollowUpDecider, library: Library
-) -> Decider | FollowUpDecider | CourtesyDecider:
+def with_courtesy(following: Following, library: Library) -> Following | CourtesyDecider:
     """The chain with courtesies before it, as the domain has them; as it is, where it has none."""
     kinds = courtesy_kinds(library)
     if not kinds:

@@ -59,6 +59,8 @@ def objection(
         return None
     if (moment := _moment_left(frame, senses, coverage)) is not None:
         return moment
+    if (bound := _bound_left(coverage)) is not None:
+        return bound
     for word in coverage.unread():
         text = coverage.text[word.start : word.end]
         if word.kind == "question" and _asks_for_person(word, senses):
@@ -219,6 +221,20 @@ def _moment_left(frame: Frame, senses: MessageSenses, coverage: Coverage) -> Obj
         if any(one.role in ("value", "frame") for one in own):
             run = [one for one in left if start <= one.start < end]
             return Objection("detail", coverage.text[run[0].start : run[-1].end])
+    return None
+
+
+def _bound_left(coverage: Coverage) -> Objection | None:
+    """A number that a comparison makes a bound, and that nothing takes: orders below 500.
+
+    What is asked for within a bound is not all that there is.
+    """
+    before: CoveredWord | None = None
+    for word in coverage.words:
+        bounds = before is not None and before.role != "value" and before.kind == "comparison"
+        if before is not None and bounds and word.role == "unread" and word.kind == "number":
+            return Objection("detail", coverage.text[before.start : word.end])
+        before = word
     return None
 
 

@@ -68,6 +68,36 @@ class HttpSettings(Strict):
     """Hosts that may stand on loopback, link-local or private addresses, written alike."""
 
 
+class VocabularySettings(Strict):
+    """Which values of the database questions may name."""
+
+    enabled: bool = True
+    """Whether the server looks at values of columns at all."""
+    refresh_s: float = Field(default=300, ge=1, le=86_400)
+    """Seconds until the values are read again."""
+    max_values: int = Field(default=200, ge=1, le=5_000)
+    """A column of more values is not read; a value of it is looked up when a question has it."""
+    timeout_s: float = Field(default=2, gt=0, le=60)
+    """Most seconds for reading a column, and for looking up a value."""
+    only: tuple[str, ...] = ()
+    """The only columns that may be looked at, as `table.column` or `column`; all if left out."""
+    never: tuple[str, ...] = ()
+    """Columns that may never be looked at."""
+
+
+class CsvSettings(Strict):
+    """What comes as CSV: all that a question finds, and not only what an answer has room for."""
+
+    max_rows: int = Field(default=5_000_000, ge=1, le=1_000_000_000)
+    """Most rows; a longer result ends unfinished, so that no client takes it for whole."""
+    max_bytes: int = Field(default=2_000_000_000, ge=1_000, le=1_000_000_000_000)
+    """Most bytes; likewise."""
+    timeout_s: Seconds = 600.0
+    """Seconds that one may take, from the question to its last row."""
+    expires_after_s: Seconds = 900.0
+    """Seconds for which the link of an answer that was cut can be used."""
+
+
 class SqlSettings(Strict):
     """How a database is asked."""
 
@@ -78,7 +108,11 @@ class SqlSettings(Strict):
     max_cell_chars: int = Field(default=10_000, ge=10, le=1_000_000)
     """Most characters of one text in a row."""
     connections: int = Field(default=4, ge=1, le=100)
-    """Most connections to the database at a time."""
+    """Most connections to the database at a time; CSV takes half of them at most."""
+    vocabulary: VocabularySettings = Field(default_factory=VocabularySettings)
+    """Values of the database that questions may name."""
+    csv: CsvSettings = CsvSettings()
+    """What comes as CSV."""
 
 
 class ChildAdapter(Strict):

@@ -261,10 +261,29 @@ class FollowupWords(LanguagePart):
     never: list[str] = []
 
 
+class DisplaySpec(LanguagePart):
+    """How values are shown to readers of the language.
+
+    `group` and `decimal` stand in numbers, `date` is a format as `YYYY-MM-DD`, and
+    `money` says where the sign of a currency stands. `identifiers` and `amounts` are words in
+    the names of columns: numbers that only name something (id, year), and money.
+    """
+
+    group: str = ","
+    decimal: str = "."
+    date: str = "YYYY-MM-DD"
+    money: Literal["{sign}{number}", "{sign} {number}", "{number} {sign}", "{number}{sign}"] = (
+        "{number} {sign}"
+    )
+    identifiers: WordSet = NO_WORDS
+    amounts: WordSet = NO_WORDS
+
+
 class CurrencyWords(LanguagePart):
     """ISO 4217 `codes`, and the `signs` and `names` of currencies.
 
-    `ambiguous` are codes and names that are other words as well.
+    `ambiguous` are codes and names that are other words as well. `decimals` are those of
+    currencies that do not have two.
     """
 
     codes: WordSet = NO_WORDS
@@ -272,6 +291,7 @@ class CurrencyWords(LanguagePart):
     sign_prefixes: dict[str, str] = {}
     names: dict[str, list[str]] = {}
     ambiguous: WordSet = NO_WORDS
+    decimals: dict[str, Annotated[int, Field(ge=0, le=4)]] = {}
 
 
 class Politeness(LanguagePart):
@@ -294,15 +314,18 @@ WordGroup = Literal[
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "indefinite",
     "hollow_names",
-    "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "measures",
+    "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "lookback_names",
+    "measures",
     "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
     "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
-    "number_names", "operations", "order_names", "owner_leads",
-    "paging_names", "percent_names", "polite", "possessives", "preferred_over", "preferring",
+    "number_names", "onwards", "operations", "order_names", "owner_leads",
+    "paging_names", "percent_names", "period_leads", "polite",
+    "possessives", "preferred_over", "preferring",
     "prepositions", "pronouns",
-    "range_leads", "rate_names", "sentence_leads", "set_phrases", "target_fillers",
-    "target_pronouns", "text_names", "through", "to_me", "turns", "up_to_today",
-    "url_names", "value_fillers",
+    "range_leads", "rate_names", "sentence_leads", "set_phrases", "since_words",
+    "target_fillers",
+    "target_pronouns", "text_names", "through", "to_me", "turns", "until_words",
+    "up_to_today", "url_names", "value_fillers",
     "weak_choices", "weak_key_leads",
 ]  # fmt: skip
 """Lists that serve one purpose each, which the comments of `en.yaml` tell."""
@@ -394,7 +417,8 @@ class RoleWords(LanguagePart):
 
     `small` words say nothing of that. After one of `turning` the second of two values may as well
     be the first in rank: 5 from 20. `commutative` operations take theirs in any order. `starts`
-    and `ends` are in the names of parameters that are the ends of a range. `at_least` and
+    and `ends` are in the names of parameters that are the ends of a range, `period_starts` and
+    `period_ends` in those of the days between which data are asked for. `at_least` and
     `at_most` make a value a bound, before it or after it. `unknown` phrases stand where a value
     would, and ask for it: 45 is 15 % of what.
     """
@@ -405,6 +429,8 @@ class RoleWords(LanguagePart):
     starts: WordSet = NO_WORDS
     ends: WordSet = NO_WORDS
     unknown: Phrases = ()
+    period_starts: WordSet = NO_WORDS
+    period_ends: WordSet = NO_WORDS
     at_least: Phrases = ()
     at_least_after: Phrases = ()
     at_most: Phrases = ()
@@ -531,6 +557,7 @@ class Language(LanguagePart):
     orders: dict[str, list[str]] = {}
     rows: RowWords = RowWords()
     currencies: CurrencyWords = CurrencyWords()
+    display: DisplaySpec = DisplaySpec()
     sums: SumWords = SumWords()
     politeness: Politeness = Politeness()
     replies: ReplyWords = ReplyWords()

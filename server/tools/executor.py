@@ -1,16 +1,17 @@
 """Runs tool calls: where, for how long, and what a failure becomes."""
 
+import asyncio
 import logging
 import traceback
 from asyncio import CancelledError
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 from server.core.ports import Tool
 from server.core.storable import storable_data, storable_text
-from server.core.tools import ToolCall, ToolResult, ToolResultStatus
-from server.errors import ToolError, ToolFailed, ToolTimedOut
+from server.core.tools import RowTaker, ToolCall, ToolResult, ToolResultStatus
+from server.errors import ToolError, ToolFailed, ToolTimedOut, ToolUnknown
 from server.library.http_model import HTTP_TOOL
 from server.library.model import PYTHON_TOOL
 from server.library.sql_model import SQL_TOOL
@@ -27,6 +28,13 @@ _INLINE_SIZES: Final[Mapping[type, int]] = {str: 100_000, list: 1_000, tuple: 1_
 
 
 _CALLED: Final = {HTTP_TOOL: "HTTP call", PYTHON_TOOL: "function", SQL_TOOL: "SQL"}
+
+
+_KEPT_ROWS: Final = 20
+"""What a conversation may go on with of rows that were sent elsewhere."""
+
+HideSecrets = Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
+"""Rows without what must not be shown of them."""
 
 
 class _Outcome(NamedTuple):
@@ -83,6 +91,48 @@ class ToolExecutor:
         taken_ms = round((perf_counter() - start) * 1e6) / 1e3
         status, *rest = outcome
         return ToolResult(call.tool, call.operation, status, taken_ms, call.arguments, *rest)
+
+    async def export(
+        self, call: ToolCall, taker: RowTaker, hide: HideSecrets, *, timeout_s: float
+    ) -> ToolResult:
+        """Hand all rows of a call that reads a database to `taker`, without what `hide` hides.
+
+        The result has the first of them.
+        """
+        start = perf_counter()
+        try:
+            async with asyncio.timeout(timeout_s):
+                outcome = await self._send_rows(call, taker, hide, timeout_s)
+        except TimeoutError:
+            late = f"not all rows could be sent within {timeout_s:g} s"
+            outcome = _Outcome(ToolResultStatus.TIMEOUT, None, late)
+        except Exception as failure:
+            what = f"the SQL of template {call.template_id} failed"
+            outcome = _failure_outcome(call, failure, call.operation, what)
+        taken_ms = round((perf_counter() - start) * 1e6) / 1e3
+        status, *rest = outcome
+        return ToolResult(call.tool, call.operation, status, taken_ms, call.arguments, *rest)
+
+    async def _send_rows(
+        self, call: ToolCall, taker: RowTaker, hide: HideSecrets, timeout_s: float
+    ) -> _Outcome:
+        if self._sql is None:
+            raise ToolUnknown(f"template {call.template_id!r} asks no database")
+        first, sent, more = list[Any](), 0, True
+        async with self._sql.stream(call, timeout_s=timeout_s) as (columns, pieces):
+            async for piece in pieces:
+                rows = hide(piece)
+                if not sent:
+                    await taker.begin(columns)
+                    first = list(rows[:_KEPT_ROWS])
+                sent += len(rows)
+                more = await taker.take(rows)
+                if not more:
+                    break
+            if not sent:
+                await taker.begin(columns)
+        result = {"columns": list(columns), "rows": first, "row_count": len(first)}
+        return _Outcome(ToolResultStatus.SUCCESS, result | {"truncated": sent > len(first)})
 
     def close(self) -> None:
         for workers in self._workers.values():

@@ -33,6 +33,8 @@ FEW: dict[str, tuple[str, ...]] = {
         *("--config", "{config}"),
     ),
     "clinc150": ("{clinc150}", "--json"),
+    "csv_rows": ("--rows", "2000", "--json"),
+    "databases": ("--runs", "3", "--orders", "50", "--json"),
     "composite": ("--questions", "3", "--rounds", "1", "--json"),
     "embedding": ("--questions", "16", "--json"),
     "extraction": ("--runs", "2", "--json"),

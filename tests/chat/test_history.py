@@ -199,3 +199,23 @@ def test_what_waits_for_a_yes_is_remembered_until_it_does_not() -> None:
     declined = Answer("All right.", 1.0, {}, ProposalNotExecuted("declined", "p1"))
     assert after(declined, first).waiting is None
     assert after(Answer("Shall I?", 1.0, {}, held), private=True).waiting is None
+
+
+@pytest.mark.parametrize(
+    ("listed", "kept", "value"),
+    [
+        ([{"orders": 60}], ({"orders": 60},), 60),
+        ([{"id": 1, "total": 2.5}], ({"id": 1, "total": 2.5},), None),
+        ([{"id": 1}, {"id": 2}], ({"id": 1}, {"id": 2}), None),
+        ([], (), None),
+    ],
+)
+def test_rows_of_a_database_are_remembered_as_other_rows(
+    listed: list[dict[str, Any]], kept: tuple[Any, ...], value: object
+) -> None:
+    found = {"columns": [], "rows": listed, "row_count": len(listed), "truncated": False}
+    call = ToolCall("add", "sql", "query", {}, {})
+    execution = {"status": "success", "result": found}
+    decided = Answer("Done.", 1.0, {"tool_execution": execution}, Call(MATCH, call))
+    (done,) = after(decided, ConversationContext()).done
+    assert (done.rows, done.value) == (kept, value)

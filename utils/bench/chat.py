@@ -91,11 +91,11 @@ def stop(process: subprocess.Popen[str]) -> None:
     process.communicate(timeout=30)
 
 
-def make_key(place: list[str]) -> str:
+def make_key(place: list[str], adapter: str = ADAPTER) -> str:
     made = subprocess.run(
         [
             *(sys.executable, "-m", "server", "keys", "create", "--json"),
-            *("--adapter", ADAPTER, *place),
+            *("--adapter", adapter, *place),
         ],
         cwd=ROOT,
         check=True,

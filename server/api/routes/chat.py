@@ -9,13 +9,17 @@ from starlette.responses import Response
 
 from server.api import schemas
 from server.api.auth import KeyHolder
+from server.api.csv_rows import CsvResponse, prefers_csv
 from server.api.error_responses import FieldsInvalid, json_response
 from server.api.requests import ApiState, cancel_on_disconnect, read_body, turn_of
 from server.api.streaming import AnswerStream
+from server.chat.adapter import Adapter
 from server.chat.pipeline import run_confirmation, run_turn
 from server.conversation.inbox import Feedback
 from server.core.streaming import StreamListener
 from server.core.suggestions import unknown
+from server.core.tools import ToolResultStatus
+from server.core.turn import Turn
 from server.errors import ProposalUnknown, RequestInvalid, TurnUnknown
 
 router = APIRouter(prefix="/chat", tags=["chat"])
@@ -32,10 +36,16 @@ _CONVERSATION_ERRORS: Final = schemas.refusals(
 @router.post(
     "",
     response_model=schemas.ChatResponse,
-    responses=schemas.refusals(
-        (400, "The body is not JSON, or the message is empty, too long or not text."),
-        *(401, 403, 413, 429, 422, 503, 504),
-    ),
+    responses={
+        200: {
+            "content": {"text/csv": {}},
+            "description": "The answer; or rows, where CSV is asked.",
+        },
+        **schemas.refusals(
+            (400, "The body is not JSON, or the message is empty, too long or not text."),
+            *(401, 403, 413, 429, 422, 503, 504),
+        ),
+    },
     summary="Ask a question",
     openapi_extra=schemas.request_body(schemas.ChatRequest),
 )
@@ -46,6 +56,8 @@ async def chat(request: Request, caller: KeyHolder) -> Response:
     asked = read_body(schemas.ChatRequest, body, max_message_chars=state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
     turn = turn_of(request, caller, asked.message, asked.session_id)
+    if not asked.stream and prefers_csv(request.headers.get("accept")):
+        return _rows_or_answer(state, adapter, turn)
     listener = StreamListener() if asked.stream else None
     answering = run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listener=listener)
     work = asyncio.create_task(answering)
@@ -54,6 +66,21 @@ async def chat(request: Request, caller: KeyHolder) -> Response:
         return AnswerStream(work, listener, *ids, state.heartbeat_s, state.blocked_in)
     answer = await cancel_on_disconnect(request.receive, work)
     return json_response(answer.to_dict(turn.session_id))
+
+
+def _rows_or_answer(state: ApiState, adapter: Adapter, turn: Turn) -> Response:
+    """All rows as CSV where the question comes to one read of a database, else the answer."""
+
+    async def work(rows: CsvResponse) -> Response | None:
+        answer = await run_turn(adapter, turn, timeout_s=state.turn_timeout_s, taker=rows)
+        if not rows.begun:
+            return json_response(answer.to_dict(turn.session_id))
+        if answer.metadata["tool_execution"]["status"] != ToolResultStatus.SUCCESS:
+            rows.cut = True
+        return None
+
+    session = {"x-session-id": turn.session_id}
+    return CsvResponse(work, turn.id, name=adapter.name, headers=session)
 
 
 @router.post(
@@ -134,3 +161,5 @@ async def delete_session(request: Request, session_id: str, caller: KeyHolder) -
         await adapter.conversations.forget(caller, session_id)
     if adapter.inbox is not None:
         await adapter.inbox.forget(caller, session_id)
+    if adapter.downloads is not None:
+        await adapter.downloads.forget(caller, session_id)

@@ -3,13 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from server.conversation.followups.lexicon import Lexicon
 from server.conversation.followups.utterances import Utterance
 from server.core.turn import CompletedCall
 from server.library.model import Parameter, Template
+from server.library.sql_model import SqlExecution
 from server.text.stems import inflections, stem
 from server.text.tokens import Word, message_words, words_of
 
@@ -206,16 +207,32 @@ def row_identity(
     """
     kinds = nouns(shown_by)
     found = [
-        (parameter.name, value)
+        (name, value)
         for template in templates
         for parameter in template.required
-        if _is_identity(parameter.name) and _words(parameter.name)[0] in kinds
-        if (value := row_value(parameter, row, shown_by)) is not None
+        if _is_identity(name := _full_name(parameter, template)) and _words(name)[0] in kinds
+        if (value := row_value(replace(parameter, name=name), row, shown_by)) is not None
     ]
     if not found:
         return None
     ((name, _),) = Counter(name for name, _ in found).most_common(1)
     return name, dict(found)[name]
+
+
+def _full_name(parameter: Parameter, template: Template) -> str:
+    """The name of a parameter; the `id` of a template that asks a table is of what that lists."""
+    words = _words(parameter.name)
+    if len(words) != 1 or words[0] not in _IDENTITY or not _table_of(template):
+        return parameter.name
+    thing = min(inflections(_table_of(template)), key=len)
+    return f"{thing}_{parameter.name}"
+
+
+def _table_of(template: Template) -> str:
+    """What a template that asks a database lists: the last word of its table's name."""
+    execution = template.execution
+    words = _words(execution.table) if isinstance(execution, SqlExecution) else ()
+    return words[-1] if words else ""
 
 
 def named(arguments: Mapping[str, Any]) -> tuple[str, Any] | None:
@@ -229,9 +246,10 @@ def noun_of(name: str) -> str:
 
 
 def nouns(template: Template) -> frozenset[str]:
-    """What a template lists, in one and in many: by its tags, else by the end of its name."""
+    """What a template lists, in one and in many: by its tags and table, else by its name's end."""
     words = {word for tag in template.tags for word in _words(tag)}
     words |= {_words(template.id)[-1]} if _words(template.id) else set()
+    words |= {_table_of(template)} - {""}
     return frozenset(form for word in words for form in inflections(word))
 
 

@@ -6,7 +6,7 @@ deadline → recorded. Nothing later happens when an earlier step refuses, and a
 costs no quota.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, Protocol
@@ -16,10 +16,11 @@ from server.audit.changes import ChangeRecorder
 from server.audit.entry import Event
 from server.audit.writer import AuditWriter
 from server.core.redaction import NO_SECRETS, REDACTED, Redactor, Secrets
-from server.core.tools import Source, ToolCall, ToolResult, ToolResultStatus
+from server.core.tools import RowTaker, Source, ToolCall, ToolResult, ToolResultStatus
 from server.core.turn import Caller
 from server.errors import StoreUnavailable
 from server.library.model import Library, Template
+from server.library.sql_model import SqlExecution
 from server.settings.models import AccessSettings
 from server.tools.policy.checks import (
     Outcome,
@@ -43,6 +44,17 @@ _OUTCOMES: Final[Mapping[ToolResultStatus, Outcome]] = {
 class Runner(Protocol):
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult: ...
     async def aclose(self) -> None: ...
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+class Exporter(Protocol):
+    """Runs calls whose rows go somewhere as they come; `hide` takes out what is not to be shown."""
+
+    async def export(
+        self, call: ToolCall, taker: RowTaker, hide: Callable[[Rows], Rows], *, timeout_s: float
+    ) -> ToolResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +183,23 @@ class PolicyChain:
     rates: Rates
     runner: Runner
     recorder: AuditRecorder
+    exporter: Exporter | None = None
 
-    async def carry_out(self, proposal: Proposal, *, timeout_s: float) -> CallOutcome:
-        """Judge a proposal, run and record it; raise `StoreUnavailable` without rate limits."""
+    def can_export(self, template_id: str) -> bool:
+        """Whether all rows of a template's calls can be sent as they come."""
+        checks = self.checks.get(template_id)
+        template = checks.template if checks is not None else None
+        if self.exporter is None or template is None or template.effect == "write":
+            return False
+        return isinstance(template.execution, SqlExecution)
+
+    async def carry_out(
+        self, proposal: Proposal, *, timeout_s: float, taker: RowTaker | None = None
+    ) -> CallOutcome:
+        """Judge a proposal, run and record it; raise `StoreUnavailable` without rate limits.
+
+        With a `taker`, all rows go there as they come, where `can_export` says that they may.
+        """
         call, caller = proposal.call, proposal.caller
         checks = self.checks.get(call.template_id)
         if checks is None:
@@ -211,7 +237,7 @@ class PolicyChain:
             refused = self._refused(proposal, checks, refusal)
             await self.recorder.record_refused_start(proposal)
             return refused
-        return await self._run(proposal, checks, arguments, system, timeout_s)
+        return await self._run(proposal, checks, arguments, system, timeout_s, taker)
 
     def open_to(
         self, caller: Caller, intent: str | None = None, *, any_intent: bool = False
@@ -232,7 +258,8 @@ class PolicyChain:
             for name, each in self.checks.items()
         }
         silent = replace(self.recorder, trail=None)
-        return replace(self, checks=checks, runner=wrap(self.runner), recorder=silent)
+        wrapped = wrap(self.runner)
+        return replace(self, checks=checks, runner=wrapped, recorder=silent, exporter=None)
 
     async def aclose(self) -> None:
         await self.runner.aclose()
@@ -257,6 +284,7 @@ class PolicyChain:
         arguments: Mapping[str, Any],
         system: Mapping[str, Any],
         timeout_s: float,
+        taker: RowTaker | None,
     ) -> CallOutcome:
         template, redactor = checks.template, checks.redactor
         # What was judged runs, and not what was proposed.
@@ -266,7 +294,11 @@ class PolicyChain:
             sources = {**asked.sources, **dict.fromkeys(system, Source("system"))}
             call = replace(asked, arguments={**arguments, **system}, sources=sources)
         try:
-            result = await self.runner.execute(call, timeout_s=timeout_s)
+            if taker is not None and self.exporter is not None:
+                hide = _hider(redactor, redactor.secrets(call.arguments))
+                result = await self.exporter.export(call, taker, hide, timeout_s=timeout_s)
+            else:
+                result = await self.runner.execute(call, timeout_s=timeout_s)
         except BaseException as failure:
             self.recorder.record_interruption(proposal, checks, arguments, failure, ran=True)
             raise
@@ -304,6 +336,16 @@ def _visible_arguments(redactor: Redactor, arguments: Mapping[str, Any]) -> Mapp
     # The same words may stand in an argument beside the sensitive one.
     shown: dict[str, Any] = redactor.secrets(arguments).data(redactor.arguments(arguments))
     return shown
+
+
+def _hider(redactor: Redactor, secrets: Secrets) -> Callable[[Rows], Rows]:
+    def hide(rows: Rows) -> Rows:
+        if not redactor.paths:
+            return rows
+        hidden: Rows = secrets.data([redactor.arguments(row) for row in rows])
+        return hidden
+
+    return hide
 
 
 def _visible_call(redactor: Redactor, call: ToolCall) -> ToolCall:
@@ -357,6 +399,7 @@ def build_chain(
     *,
     intent_tools: Mapping[str, tuple[str, ...]] | None = None,
     system: Mapping[str, frozenset[str]] | None = None,
+    exporter: Exporter | None = None,
 ) -> PolicyChain:
     access, audit = guardrails.access, guardrails.access.audit
     roles = Roles(access.roles.names, access.roles.order)
@@ -365,4 +408,5 @@ def build_chain(
         Rates(guardrails.limits, adapter),
         runner,
         AuditRecorder(guardrails.trail, adapter, audit.failing_reads, audit.failing_writes),
+        exporter,
     )

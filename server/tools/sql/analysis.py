@@ -45,6 +45,8 @@ class ColumnUse:
     table: Table
     column: Column
     comparison: Comparison
+    folded: Literal["", "lower", "upper"] = ""
+    """The case that the column is put into, where the argument has to have it already."""
 
 
 def variants(
@@ -114,6 +116,33 @@ def parameter_columns(
             if (other.table.written, other.column.name) != (use.table.written, use.column.name):
                 several.add(name)
     return {name: use for name, use in found.items() if name not in several}
+
+
+@lru_cache(maxsize=1024)
+def summed_columns(sql: SqlText) -> frozenset[str]:
+    """The columns of a result, in lower case, that are counts and sums of groups of rows.
+
+    Over different groups they may be added up; averages and distinct counts may not.
+    """
+    found = list[frozenset[str]]()
+    for filled, _ in variants(sql):
+        try:
+            statements = _first_read(filled, tuple(_DIALECTS))
+        except NotRead:
+            return frozenset()
+        select = statements[0] if len(statements) == 1 else None
+        if not isinstance(select, exp.Select) or select.args.get("group") is None:
+            return frozenset()
+        found.append(frozenset(e.alias_or_name.lower() for e in select.expressions if _sums(e)))
+    return frozenset.intersection(*found) if found else frozenset()
+
+
+def _sums(expression: exp.Expr) -> bool:
+    while isinstance(expression, exp.Alias | exp.Paren | exp.Round | exp.Coalesce | exp.Cast):
+        expression = expression.this
+    if isinstance(expression, exp.Sum | exp.Count):
+        return not isinstance(expression.this, exp.Distinct)
+    return False
 
 
 def is_argument(name: str) -> bool:
@@ -229,7 +258,20 @@ def _use(argument: exp.Column, scope: Scope, schema: DatabaseSchema) -> ColumnUs
     if len(beside) != 1:
         return None
     found = _column_of(beside[0], scope, schema)
-    return found and ColumnUse(*found, _comparison(comparing, argument))
+    if found is None:
+        return None
+    folded = _folded(beside[0], comparing) if not _folded(argument, comparing) else ""
+    return ColumnUse(*found, _comparison(comparing, argument), folded)
+
+
+def _folded(column: exp.Column, comparing: exp.Expr) -> Literal["", "lower", "upper"]:
+    """The case that a comparison puts a column, or an argument, into."""
+    node = column.parent
+    while node is not None and node is not comparing:
+        if isinstance(node, exp.Lower | exp.Upper):
+            return "lower" if isinstance(node, exp.Lower) else "upper"
+        node = node.parent
+    return ""
 
 
 def _comparison(comparing: exp.Expr, argument: exp.Column) -> Comparison:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from server.core.tools import ToolCall
-from server.errors import ArgumentsInvalid, ToolUnknown
+from server.errors import ArgumentsInvalid, ToolFailed, ToolUnknown
 from server.library.model import Library
 from server.library.sql_model import CALLER_ARGUMENTS, SqlExecution
 from server.library.sql_text import ConditionFailed
@@ -18,6 +18,7 @@ from server.tools.sql.statement import Statement, driver_statement
 MAX_ROWS: Final = 1_000
 MAX_BYTES: Final = 4_000_000
 MAX_CELL_CHARS: Final = 10_000
+MAX_STREAMS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class SqlLimits:
     bytes: int = MAX_BYTES
     """About so many bytes of text, over all cells."""
     cell_chars: int = MAX_CELL_CHARS
+    streams: int = MAX_STREAMS
+    """Calls whose rows are streamed at a time; each holds a connection until its last row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class SqlCalls:
         self._runs = runs
         self.database = database
         self.limits = limits or SqlLimits()
+        self._streams = 0
 
     @classmethod
     def of(
@@ -97,9 +101,15 @@ class SqlCalls:
         run, statement = self._statement(call)
         if run.execution.effect == "write":
             raise ArgumentsInvalid(f"template {call.template_id!r} changes something")
-        async with self.database.rows(statement, deadline=deadline) as rows:
-            names = column_names(rows.columns)
-            yield names, _pieces(rows, names, self.limits.cell_chars)
+        if self._streams >= self.limits.streams:
+            raise ToolFailed("as many downloads as may run at a time are running; try again later")
+        self._streams += 1
+        try:
+            async with self.database.rows(statement, deadline=deadline) as rows:
+                names = column_names(rows.columns)
+                yield names, _pieces(rows, names, self.limits.cell_chars)
+        finally:
+            self._streams -= 1
 
     async def close(self) -> None:
         await self.database.close()

@@ -298,3 +298,17 @@ async def test_text_that_is_no_utf_8_is_shown_as_far_as_it_can_be(tmp_path: Path
     found = await ask(database, "SELECT a, b, 9007199254740993 AS big FROM t")
     assert found["rows"] == [{"a": "M\ufffdz", "b": "<2 bytes>", "big": "9007199254740993"}]
     await database.close()
+
+
+async def test_all_rows_are_streamed_whatever_an_answer_takes(database: Database) -> None:
+    execution = SqlExecution(parse_sql("SELECT id, status FROM orders ORDER BY id"))
+    calls = SqlCalls({"t": SqlRun(execution)}, database, SqlLimits(rows=2, streams=1))
+    call = ToolCall("t", "sql", "query", {})
+    async with calls.stream(call, timeout_s=20) as (columns, pieces):
+        rows = [row async for piece in pieces for row in piece]
+        with pytest.raises(ToolFailed, match="as many downloads"):
+            async with calls.stream(call, timeout_s=20):
+                pass
+    assert columns == ("id", "status")
+    assert [row["id"] for row in rows] == list(range(1, 61))
+    assert (await calls.run(call, timeout_s=20))["row_count"] == 2
