@@ -1,23 +1,17 @@
 """`demo-services`: local stand-ins for the services that the examples call."""
 
-import importlib
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Final
 
 import typer
 
 from server.cli import options
-from server.cli.output import fail, say
+from server.cli.example_code import load_example
+from server.cli.output import say
 from server.cli.ports import listen
 
 DEFAULT_PORT: Final = 8900
 SWITCH: Final = "DEMO_SERVICES_URL"
 """The variable that points every example at the stand-ins."""
-
-_PACKAGE: Final = "orbit_demo_services"
 
 
 def demo_services(
@@ -39,7 +33,7 @@ def demo_services(
 
     from server.settings.loader import root_of
 
-    app = _load(root_of(config) / "examples" / "services").create_app(
+    app = load_example(root_of(config), "services", "app").create_app(
         delay_s=delay, fail_with=fail_with
     )
     listening = listen(host, port)
@@ -49,17 +43,3 @@ def demo_services(
     say(f'  export {SWITCH}={url}\n  ./bin/orbit.sh ask "What\'s the weather in London?"')
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
     server.run(sockets=[listening])
-
-
-def _load(folder: Path) -> ModuleType:
-    """Return the stand-ins' package, from the project's examples: it is no part of the wheel."""
-    init = folder / "__init__.py"
-    spec = importlib.util.spec_from_file_location(
-        _PACKAGE, init, submodule_search_locations=[str(folder)]
-    )
-    if not init.is_file() or spec is None or spec.loader is None:
-        fail(f"there are no stand-ins in {folder}; they come with the project's source")
-    package = importlib.util.module_from_spec(spec)
-    sys.modules[_PACKAGE] = package
-    spec.loader.exec_module(package)
-    return importlib.import_module(f"{_PACKAGE}.app")

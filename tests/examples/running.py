@@ -12,11 +12,12 @@ import uvicorn
 
 from examples.services.app import create_app
 from server.adapters.local import ask_once, confirm_once, open_adapter
-from server.cli.options import configured
+from server.cli.options import Configured, configured
 from server.core.decision import Answer, PendingConfirmation
 from server.evaluation.outcomes import Outcome, outcome_of
 from server.evaluation.questions import load_questions
 from server.evaluation.report import Report, evaluate
+from server.settings.adapters import AdapterSettings
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "intent-templates"
@@ -47,26 +48,24 @@ def services(today: Callable[[], date] = lambda: TODAY) -> Iterator[str]:
 
 
 class Example:
-    """A library of an example, opened as the shipped adapter would open it."""
+    """An adapter of an example, opened as the server would open it."""
 
     def __init__(
-        self, domain: Path, templates: Sequence[Path], data: Path, environ: Mapping[str, str]
+        self, found: Configured, adapter: AdapterSettings, environ: Mapping[str, str]
     ) -> None:
-        self._found = configured(ROOT / "config" / "config.yaml", data=data)
-        adapter = self._found.adapter("intent-agent-example")
-        paths = {"domain_config_path": domain, "template_library_path": tuple(templates)}
-        library = adapter.config.model_copy(update=paths)
+        self._found = found
         self._runner = asyncio.Runner()
-        self._opening = open_adapter(
-            self._found.settings,
-            {**self._found.environ, **environ},
-            adapter.model_copy(update={"config": library}),
-        )
+        self._opening = open_adapter(found.settings, {**found.environ, **environ}, adapter)
         self._adapter = self._runner.run(self._opening.__aenter__())
 
     def ask(self, question: str) -> Answer:
         """The answer to a question, and to the yes that it may need."""
         return self._runner.run(self._answer(question))
+
+    def decide(self, question: str) -> Answer:
+        """The answer to a question, which may be a proposal."""
+        asking = ask_once(self._found.settings, self._adapter, question, session_id="test")
+        return self._runner.run(asking)
 
     async def _answer(self, question: str) -> Answer:
         settings = self._found.settings
@@ -96,12 +95,19 @@ class Example:
 
 
 def agent(data: Path, address: str) -> Example:
-    folder = EXAMPLES / "agent-template"
-    files = [folder / "tools.yaml", folder / "http_tools.yaml"]
-    return Example(folder / "domain.yaml", files, data, {"DEMO_SERVICES_URL": address})
+    return _library("agent-template", ["tools.yaml", "http_tools.yaml"], data, address)
 
 
 def jsonplaceholder(data: Path, address: str) -> Example:
-    folder = EXAMPLES / "jsonplaceholder"
-    files = [folder / "templates.yaml"]
-    return Example(folder / "domain.yaml", files, data, {"DEMO_SERVICES_URL": address})
+    return _library("jsonplaceholder", ["templates.yaml"], data, address)
+
+
+def _library(name: str, files: Sequence[str], data: Path, address: str) -> Example:
+    """A library whose services are at `address`, as the adapter that ships would open it."""
+    found = configured(ROOT / "config" / "config.yaml", data=data)
+    adapter, folder = found.adapter("intent-agent-example"), EXAMPLES / name
+    templates = tuple(folder / file for file in files)
+    paths = {"domain_config_path": folder / "domain.yaml", "template_library_path": templates}
+    config = adapter.config.model_copy(update=paths)
+    changed = adapter.model_copy(update={"config": config})
+    return Example(found, changed, {"DEMO_SERVICES_URL": address})

@@ -1,0 +1,1 @@
+"""Databases that the examples ask, made up: a shop, and the trips of rented bicycles."""
