@@ -106,7 +106,7 @@ async def _explained(
     """What the database has against a statement, which it plans and does not run."""
     kind = database.address.kind
     statement = driver_statement(filled, arguments, kind)
-    planned = Statement(_EXPLAIN[kind] + statement.text, statement.values)
+    planned = Statement(_EXPLAIN[kind] + statement.text, statement.values, plans=True)
     deadline = asyncio.get_running_loop().time() + timeout_s
     try:
         async with database.rows(planned, deadline=deadline) as rows:

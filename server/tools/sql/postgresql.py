@@ -73,7 +73,8 @@ class PostgresqlDatabase:
         try:
             driver: Any = (await connection.get_raw_connection()).driver_connection
             # A cursor on the server, so that rows are sent as they are taken.
-            async with driver.cursor(name="orbit") as cursor:
+            name = {} if statement.plans else {"name": "orbit"}
+            async with driver.cursor(**name) as cursor:
                 await self.in_time(_begin(driver, cursor, statement, deadline), deadline)
                 yield _ServerRows(self, cursor, deadline)
         except psycopg.Error as error:
@@ -135,7 +136,7 @@ def _time_limit(deadline: float) -> str:
 
 async def _begin(
     driver: Any,
-    cursor: psycopg.AsyncServerCursor[Any],
+    cursor: psycopg.AsyncCursor[Any] | psycopg.AsyncServerCursor[Any],
     statement: Statement,
     deadline: float,
 ) -> None:
@@ -154,7 +155,7 @@ class _ServerRows:
     def __init__(
         self,
         database: PostgresqlDatabase,
-        cursor: psycopg.AsyncServerCursor[Any],
+        cursor: psycopg.AsyncCursor[Any] | psycopg.AsyncServerCursor[Any],
         deadline: float,
     ) -> None:
         self._database, self._cursor, self._deadline = database, cursor, deadline

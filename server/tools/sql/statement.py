@@ -18,6 +18,8 @@ class Statement:
 
     text: str
     values: tuple[Any, ...] | dict[str, Any]
+    plans: bool = False
+    """Whether it asks for the plan of another statement, which no cursor on a server gives."""
 
 
 def driver_statement(
