@@ -114,6 +114,20 @@ def test_the_command_switches_on_what_it_made_and_says_so_once(project: Path) ->
     (project / ".env").write_text("\n".join(expected))
 
 
+def test_without_duckdb_the_shop_is_made_and_the_rest_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    made = run("demo-databases", "--orders", "100", "--config", str(tmp_path))
+    assert made.exit_code == 0
+    assert [file.name for file in (tmp_path / "data" / "demo").iterdir()] == ["shop.db"]
+    assert (tmp_path / ".env").read_text() == "DEMO_SHOP=true\n"
+    assert "./bin/orbit.sh install duckdb && ./bin/orbit.sh demo-databases" in made.stderr
+    assert "--adapter open-data" not in made.stderr
+
+
 def test_the_same_orders_and_day_make_the_same_shop(tmp_path: Path) -> None:
     def digest(name: str, day: date, orders: int) -> str:
         make_shop(tmp_path / name, day, orders)
