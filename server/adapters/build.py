@@ -164,12 +164,11 @@ async def _build(
     )
     asking = _deciders(adapter, kind, parts, loaded, chain, resources)
     deciders: Following = asking
+    values = None
     if database is not None and adapter.config.sql.vocabulary.enabled:
         values = DatabaseValues(
             library, database, _vocabulary_limits(adapter), extractor.learn_values
         )
-        # After the index, so that what is learned of the library does not depend on its data.
-        await values.open()
         deciders = DataValuesDecider(asking, library, values)
     decider = await asyncio.to_thread(with_courtesy, deciders, library)
     models = _build_models(adapter, library, loaded, resources)
@@ -188,6 +187,9 @@ async def _build(
     if calibrated:
         details |= _lock_details(adapter, loaded, library, embedder)
     resources.metrics.index_size(adapter.name, matcher.stats()["vectors"])
+    if values is not None:
+        # After the index, so that what is learned of the library does not depend on its data.
+        await values.open()
     return Adapter(
         name=adapter.name,
         library=library,

@@ -80,6 +80,7 @@ async def build_composite(adapter: AdapterSettings, resources: SharedResources) 
         conversations=resources.conversation.store if resources.remembers else None,
         proposals=resources.conversation.proposals,
         inbox=resources.conversation.inbox if resources.remembers else None,
+        downloads=resources.conversation.downloads if resources.remembers else None,
         details={"kind": AdapterType.of(adapter).label, "child_adapters": names},
     )
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 import yaml
@@ -38,6 +38,8 @@ class Draft:
     base_url: str = ""
     proposed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by: str = ""
+    kind: Literal["API", "database"] = "API"
+    """What it is a draft from."""
 
 
 def draft_library(document: ApiDocument) -> Draft:
@@ -51,7 +53,7 @@ def draft_library(document: ApiDocument) -> Draft:
         notes.append(f"the document names no server: set {url_variable}")
     domain: Data = {
         "domain": {"name": name, "version": "1.0"},
-        "description": _escape(first_sentence(document.description) or document.title),
+        "description": escaped(first_sentence(document.description) or document.title),
         "api_config": {"base_url": f"${{{url_variable}:-{base_url or 'http://localhost'}}}"},
     }
     if authentication.common:
@@ -60,11 +62,11 @@ def draft_library(document: ApiDocument) -> Draft:
     nouns = Nouns.of(found)
     subjects = {o.id: subject_of(o, nouns) for o in found}
     written = _examples(subjects)
-    templates = [_escape(_template(o, subjects[o.id], written[o.id])) for o in found]
+    templates = [escaped(_template(o, subjects[o.id], written[o.id])) for o in found]
     for operation, template in zip(found, templates, strict=True):
         counters = counter_examples_of(subjects[operation.id], subjects.values())
         if counters:
-            template["counter_examples"] = _escape(counters)
+            template["counter_examples"] = escaped(counters)
         own = authentication.own(operation)
         if own is not None:
             template["authentication"] = own
@@ -73,7 +75,7 @@ def draft_library(document: ApiDocument) -> Draft:
         name=name,
         domain=domain,
         templates={"templates": templates},
-        questions=_escape({"questions": questions}),
+        questions=escaped({"questions": questions}),
         notes=(*notes, *authentication.notes),
         base_url=base_url,
     )
@@ -202,33 +204,43 @@ def _questions(
     return questions + [{"ask": ask, "template": None} for ask in phrases().off_topic]
 
 
-def _escape(value: Any) -> Any:
+def escaped(value: Any) -> Any:
     """Return data whose texts mean their characters: in a library `${` begins a variable."""
     match value:
         case str():
             return value.replace("${", "$${")
         case list() | tuple():
-            return [_escape(item) for item in value]
+            return [escaped(item) for item in value]
         case dict():
-            return {key: _escape(item) for key, item in value.items()}
+            return {key: escaped(item) for key, item in value.items()}
     return value
 
 
+_BETTER: Final = (
+    "Better examples make better matches: replace the\n"
+    "# ones below with ten questions, each worded as people really ask.\n"
+)
 _HEADINGS: Final = {
-    "domain": "# The API, its address and its key. Yours to change.\n",
-    "templates": (
-        "# One template for each operation. Better examples make better matches: replace the\n"
-        "# ones below with ten questions, each worded as people really ask.\n"
-    ),
+    "API": {
+        "domain": "# The API, its address and its key. Yours to change.\n",
+        "templates": f"# One template for each operation. {_BETTER}",
+    },
+    "database": {
+        "domain": "# What the database is about, and other words for it. Yours to change.\n",
+        "templates": f"# What can be asked, and the SQL for it. {_BETTER}",
+    },
+}
+_QUESTIONS: Final = {
     "questions": "# Questions that `eval` asks. Write them before you look at the examples.\n",
 }
 
 
 def draft_texts(draft: Draft) -> dict[str, str]:
     """Return the files of a library, by name."""
+    headings = _HEADINGS[draft.kind] | _QUESTIONS
     parts = {"domain": draft.domain, "templates": _marked(draft), "questions": draft.questions}
     texts = {
-        name: _HEADINGS[name]
+        name: headings[name]
         + yaml.dump(part, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=96)
         for name, part in parts.items()
     }
@@ -243,7 +255,7 @@ _MARK: Final = "PROPOSED-BY-A-MODEL"
 
 def _marked(draft: Draft) -> Data:
     templates = [
-        template | {"nl_examples": [*template["nl_examples"], _MARK, *_escape(list(more))]}
+        template | {"nl_examples": [*template["nl_examples"], _MARK, *escaped(list(more))]}
         if (more := draft.proposed.get(template["id"]))
         else template
         for template in draft.templates["templates"]
@@ -259,3 +271,12 @@ class _Dumper(yaml.SafeDumper):
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
         return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """A text of several lines as it is read: SQL."""
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)

@@ -1,9 +1,11 @@
 """`new`: a project to start from, empty or drafted from what an API says of itself."""
 
+import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -11,10 +13,12 @@ from server.cli import options
 from server.cli.options import option
 from server.cli.output import fail, print_text, say
 from server.cli.server_messages import command
+from server.errors import ToolError
 
 if TYPE_CHECKING:
     from server.authoring.document import ApiDocument
     from server.authoring.drafts import Draft
+    from server.authoring.project import DatabaseSource
 
 _TIMEOUT_S: Final = 30.0
 
@@ -23,6 +27,12 @@ def new(
     folder: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="Folder of the project, new or not.")
     ] = None,
+    more_files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE…]", help="With --from-csv: further files.", show_default=False
+        ),
+    ] = None,
     name: Annotated[
         str | None, option("NAME", "Name of the adapter; by default that of the folder.")
     ] = None,
@@ -30,6 +40,23 @@ def new(
         str | None,
         option("FILE_OR_URL", "Draft the library from an OpenAPI 3 or Swagger 2 document."),
     ] = None,
+    from_database: Annotated[
+        str | None,
+        option("URL_OR_PATH", "Draft the library from a database: SQLite, PostgreSQL or DuckDB."),
+    ] = None,
+    from_csv: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="Draft the library from a CSV, TSV, Parquet or JSON file, copied."
+        ),
+    ] = None,
+    tables: Annotated[str | None, option("A,B", "With --from-database: only these tables.")] = None,
+    skip_columns: Annotated[
+        str | None, option("A,B", "Columns to leave out, as NAME or TABLE.NAME.")
+    ] = None,
+    no_samples: Annotated[
+        bool, typer.Option("--no-samples", help="Look at no value; the examples have others.")
+    ] = False,
     with_model: Annotated[
         bool,
         typer.Option("--with-model", help="Have a chat model propose more examples for a draft."),
@@ -61,14 +88,28 @@ def new(
                 default="", show_default=False, err=True,
             )  # fmt: skip
             from_openapi = answer.strip() or None
-    if with_model and from_openapi is None:
+    sources = [each for each in (from_openapi, from_database, from_csv) if each]
+    if len(sources) > 1:
+        fail("--from-openapi, --from-database and --from-csv are one or the other")
+    if more_files and not from_csv:
+        fail(f"{more_files[0]} is for --from-csv; which project should be written?")
+    if with_model and not sources:
         fail("--with-model adds to a draft: name what to draft from with --from-openapi")
     if not with_model and (provider or model):
         fail("--provider and --model say what --with-model asks: add --with-model")
-    draft = _draft(from_openapi) if from_openapi is not None else None
+    source = None
+    if from_openapi is not None:
+        draft: Draft | None = _draft(from_openapi)
+    elif from_database is not None or from_csv:
+        looked_at = LookedAtOptions(_names(tables), _names(skip_columns), not no_samples)
+        files = [*(from_csv or ()), *(more_files or ())]
+        draft, source = _draft_from_database(folder, name, from_database, files, looked_at)
+    else:
+        draft = None
     if draft is not None and with_model:
         draft = _with_model(draft, folder, config, provider, model)
-    project = new_project(folder, name, draft, command=command(), schemas=schema_texts())
+    schemas = schema_texts()
+    project = new_project(folder, name, draft, command=command(), source=source, schemas=schemas)
     paths = write_project(project, folder)
     for note in project.notes:
         say(f"note: {note}")
@@ -82,6 +123,53 @@ def new(
         ("start", "--config", str(folder)),
     ):
         say(f"  {command(*line)}")
+
+
+class LookedAtOptions(NamedTuple):
+    """What of a database may be looked at."""
+
+    tables: frozenset[str]
+    skipped: frozenset[str]
+    samples: bool
+
+
+def _names(written: str | None) -> frozenset[str]:
+    return frozenset(name.strip() for name in (written or "").split(",") if name.strip())
+
+
+def _draft_from_database(
+    folder: Path,
+    name: str | None,
+    written: str | None,
+    files: Sequence[Path],
+    options: LookedAtOptions,
+) -> "tuple[Draft, DatabaseSource]":
+    from server.authoring.databases.draft import draft_from_database
+    from server.authoring.databases.survey import LookedAt
+    from server.authoring.project import data_source, database_source, project_name
+    from server.tools.sql.address import AddressInvalid, read_address, read_files
+    from server.tools.sql.databases import open_database
+
+    name = project_name(folder, name)
+    try:
+        address = read_files(files) if written is None else read_address(written)
+        database = open_database(address)
+    except AddressInvalid as invalid:
+        fail(str(invalid))
+
+    async def look() -> "Draft":
+        try:
+            return await draft_from_database(database, name, LookedAt(*options))
+        finally:
+            await database.close()
+
+    try:
+        draft = asyncio.run(look())
+    except ToolError as failed:
+        fail(f"{address.shown}: {failed}")
+    if written is None:
+        return draft, data_source(address.files, name)
+    return draft, database_source(address, name, folder)
 
 
 def _draft(source: str) -> "Draft":

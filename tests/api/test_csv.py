@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from server.access.models import NewKey
 from server.api.csv_rows import csv_text, prefers_csv
 from server.conversation.downloads import DOWNLOADS
+from tests.adapters.cities import composite
 from tests.support.api import served_on_loopback
 from tests.support.audit import audited
 from tests.support.sql_shop import CARDS, CITY, Shop, asking, open_shop
@@ -282,3 +283,17 @@ async def test_who_leaves_or_reads_too_slowly_ends_the_statement(tmp_path: Path)
             with pytest.raises(httpx.RemoteProtocolError, match="incomplete"):
                 await client.post(url, json=body, headers=headers)
         assert await outcomes(shop) == ["error", "interrupted", "timeout"]
+
+
+async def test_a_link_of_an_adapter_behind_another_runs_by_its_rules(tmp_path: Path) -> None:
+    limits = {"max_rows": 5, "csv": {"max_rows": 20}}
+    before = composite(["shop"])
+    async with open_shop(tmp_path, others=[before], sql=limits) as shop:
+        cities = await shop.key("cities")
+        answer = (await shop.send("Show me the orders in Lisbon", **cities)).json()
+        assert answer["metadata"]["answered_by"]["adapter"] == "shop"
+        url = answer["metadata"]["download"]["url"]
+        assert len(read(await shop.client.get(url, headers=cities))) == 1 + 20
+        await unknown(shop, url)
+        rows = await shop.send("Show me the orders in Porto", **cities, **CSV)
+        assert len(read(rows)) == 1 + 20

@@ -118,16 +118,21 @@ class Shop:
         body = {"message": message} | ({} if session is None else {"session_id": session})
         return await self.client.post("/chat", json=body, headers=headers)
 
-    async def key(self, **named: Any) -> dict[str, str]:
-        raw, _ = await self.app.state.api.keys.create(NewKey("shop", **named))
+    async def key(self, adapter: str = "shop", **named: Any) -> dict[str, str]:
+        raw, _ = await self.app.state.api.keys.create(NewKey(adapter, **named))
         return {"authorization": f"Bearer {raw}"}
 
 
 @asynccontextmanager
 async def open_shop(
-    folder: Path, *, orders: int = ORDERS, templates: Sequence[Any] = (), **config: Any
+    folder: Path,
+    *,
+    orders: int = ORDERS,
+    templates: Sequence[Any] = (),
+    others: Sequence[Any] = (),
+    **config: Any,
 ) -> AsyncIterator[Shop]:
-    """The whole server over a shop, and a client with a key of its own."""
+    """The whole server over a shop and `others`, and a client with a key of its own."""
     database = make_shop(folder / "shop.db", orders)
     library = write_library(folder / "library", [*TEMPLATES, *templates], DOMAIN)
     shop = adapter(
@@ -137,7 +142,7 @@ async def open_shop(
         database=str(database),
         config=config,
     )
-    settings = configure(folder, [shop]).settings
+    settings = configure(folder, [shop, *others]).settings
     async with running(settings, {}) as app, client_from(app, "127.0.0.1") as client:
         await app.state.api.adapters.every_one_tried()
         opened = Shop(app, client, database, settings)

@@ -1,6 +1,6 @@
 """Where a database is: what `database:` of an adapter names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -83,6 +83,21 @@ def read_address(written: str, *datasources: str) -> DatabaseAddress:
     return DatabaseAddress(kind, path=path)
 
 
+def read_files(paths: Sequence[Path]) -> DatabaseAddress:
+    """Return the address of files of data, each a table by the name of its file.
+
+    Raises:
+        AddressInvalid: one of them is not there, of another kind, or two would be the same table.
+    """
+    for path in paths:
+        if path.suffix.lower() not in DATA_SUFFIXES:
+            kinds = join_words(sorted(DATA_SUFFIXES))
+            raise AddressInvalid(f"{path} is no file of data: its name ends in none of {kinds}")
+        if not path.is_file():
+            raise AddressInvalid(f"there is no file {path}")
+    return _of_data(tuple(path.absolute() for path in paths))
+
+
 def _of_url(written: str) -> DatabaseAddress:
     try:
         url = make_url(written)
@@ -112,6 +127,10 @@ def _of_files(path: Path) -> DatabaseAddress:
         raise AddressInvalid(
             f"{path} holds no data: there is no {join_words(sorted(DATA_SUFFIXES))} file"
         )
+    return _of_data(files)
+
+
+def _of_data(files: tuple[Path, ...]) -> DatabaseAddress:
     names = [file.stem for file in files]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -27,6 +27,8 @@ _log = logging.getLogger(__name__)
 _SCHEMA_TIMEOUT_S: Final = 10.0
 _LONGEST_VALUE: Final = 80
 """Longer texts are no names of anything."""
+_OPENING_S: Final = 10.0
+"""Longer than this, an adapter does not wait for the values of its database."""
 _RETRY_S: Final = 10.0
 """A database that did not answer is asked again after so long."""
 _MOST_NEAR: Final = 3
@@ -90,9 +92,13 @@ class DatabaseValues:
     async def open(self) -> None:
         """Read the values once, and from then on again and again.
 
-        A database that is down gives none yet.
+        A database that is down gives none yet, and one that is slow is read on while it serves.
         """
-        await self._refresh()
+        try:
+            async with asyncio.timeout(_OPENING_S):
+                await self._refresh()
+        except TimeoutError:
+            self._stale.set()
         self._task = asyncio.create_task(self._keep_fresh())
 
     async def close(self) -> None:
@@ -102,9 +108,12 @@ class DatabaseValues:
 
     async def find(self, template_id: str, parameter: str, value: str) -> FoundValue | None:
         use = self._read.uses.get(template_id, {}).get(parameter)
-        if use is None or use.comparison not in _LOOKED_UP:
+        if use is None:
             return None
         known = self._read.values.get(_place(use), ())
+        is_search = use.comparison not in _LOOKED_UP
+        if is_search and not known:
+            return None  # any part of a text will do
         written = next((one for one in known if _same(one, value)), None)
         if written is not None:
             return FoundValue(_as_compared(use, written))
@@ -121,7 +130,7 @@ class DatabaseValues:
             if _place(use) in self._read.values:
                 self._stale.set()  # it came after the values were read
             return FoundValue(_as_compared(use, found))
-        return FoundValue(None, _nearest(value, known))
+        return None if is_search else FoundValue(None, _nearest(value, known))
 
     async def _keep_fresh(self) -> None:
         while True:

@@ -90,6 +90,7 @@ async def test_values_that_a_parameter_is_compared_with_are_its_words(database: 
         ("country = :value", "Freedonia", FoundValue(None, ("Ireland", "Portugal"))),
         ("country = :value", "x' OR '1' = '1", FoundValue(None, ("Ireland", "Portugal"))),
         ("country LIKE :value", "Freedonia", None),
+        ("country LIKE :value", "ireland", FoundValue("Ireland")),
         ("country <> :value", "Freedonia", None),
     ],
 )

@@ -1,0 +1,193 @@
+"""Everything about one thing, and things that lack something."""
+
+from collections.abc import Iterator, Sequence
+
+from server.authoring.databases.family import DraftTemplate, Family, by_name, slug
+from server.authoring.databases.groups import (
+    superlatives,
+)
+from server.authoring.databases.sentences import (
+    Saying,
+    fill,
+    frames,
+    test_frames,
+    write,
+)
+from server.authoring.databases.statements import (
+    Source,
+    select,
+    shown_columns,
+    where,
+)
+from server.authoring.databases.things import is_sayable
+from server.authoring.databases.words import words_of_columns
+from server.authoring.naming import identifier
+from server.authoring.phrases import phrases, possessive, with_article
+
+
+class Details(Family):
+    """One row by its name or number; rows without a date, a reference, or stock."""
+
+    def templates(self) -> Iterator[DraftTemplate]:
+        if self.thing.joins_two:
+            return
+        yield from self._details()
+        yield from self._missing()
+        yield from self._sold_out()
+
+    def _details(self) -> Iterator[DraftTemplate]:
+        thing = self.thing
+        fields = [
+            p.label
+            for p in thing.properties
+            if p.role not in ("key", "name", "reference", "upkeep", "flag")
+        ]
+        fields += [link.noun for link in thing.links if link.thing.names]
+        names = thing.name_samples()
+        if thing.names and thing.table.rows > 1 and (len(fields) > 0):
+            source = Source(thing, self.kind)
+            name = identifier(f"{thing.noun} name")
+            sql = select(
+                shown_columns(source, everything=True),
+                source,
+                where([by_name(source, (), name)]),
+                self.order(source),
+            )
+            known = names or phrases().person_names
+            money = any(superlatives(m)[0][:1] == ("most expensive",) for m in self.measures)
+            asked = list(frames("details"))
+            title = words_of_columns().titles.get(thing.noun, "")
+            if thing.is_person:
+                asked[2:2] = frames("details_person")
+            if money and not thing.is_person:
+                asked[3:3] = frames("details_money")
+
+            def say(turn: int) -> Saying:
+                value = known[turn % len(known)]
+                titled = f"{title} {value}" if title and turn % 3 == 2 else value
+                words = {
+                    **self.nouns,
+                    "name": titled,
+                    "name's": possessive(titled),
+                    "field": fields[turn % len(fields)],
+                }
+                return words, {name: value}
+
+            yield DraftTemplate(
+                f"{slug(thing.noun)}_details",
+                f"Everything about one {thing.noun}, by its name",
+                sql,
+                write(asked, say),
+                write(test_frames("details"), lambda t: say(t + 12), most=2),
+                (
+                    {
+                        "name": name,
+                        "type": "string",
+                        "required": True,
+                        "description": f"name of the {thing.noun}",
+                        "example": known[0],
+                    },
+                ),
+                counters=tuple(
+                    fill(f, {**self.nouns, "name": known[0]}) for f in frames("not_details")
+                ),
+            )
+        if len(thing.key) == 1 and not (
+            thing.is_small and thing.table.rows < 30 and not thing.links
+        ):
+            yield from self._by_key(fields)
+
+    def _by_key(self, fields: Sequence[str]) -> Iterator[DraftTemplate]:
+        thing = self.thing
+        key = thing.of_column(thing.key[0])
+        if key is None or key.role not in ("key", "name") or not fields:
+            return
+        source = Source(thing, self.kind)
+        name = identifier(f"{thing.noun} id")
+        is_number = key.column.column.kind == "integer"
+        sql = select(
+            shown_columns(source, everything=True),
+            source,
+            where([f"AND {source.column((), key.name)} = :{name}"]),
+        )
+        keys = [v for v in key.column.samples if is_sayable(str(v))] or [12, 25, 7]
+
+        def say(turn: int) -> Saying:
+            value = keys[(3 * turn + 4) % len(keys)]
+            return {**self.nouns, "key": str(value), "field": fields[turn % len(fields)]}, {
+                name: value
+            }
+
+        yield DraftTemplate(
+            f"{slug(thing.noun)}_by_{slug(key.label)}",
+            f"One {thing.noun} by its number",
+            sql,
+            write(frames("by_key"), say, most=10),
+            write(test_frames("by_key"), lambda t: say(t + 20), most=1),
+            (
+                {
+                    "name": name,
+                    "type": "integer" if is_number else "string",
+                    "required": True,
+                    "description": f"number of the {thing.noun}",
+                    "example": say(0)[1][name],
+                },
+            ),
+            counters=tuple(fill(f, {**self.nouns, **say(0)[0]}) for f in frames("not_key")),
+        )
+
+    def _missing(self) -> Iterator[DraftTemplate]:
+        """Rows that lack a date or what they refer to."""
+        thing = self.thing
+        for prop in thing.of_role("date", "reference"):
+            if not prop.column.filled or prop.column.filled >= thing.table.looked_at:
+                continue
+            link = next((each for each in thing.links if prop.name in each.columns), None)
+            source = Source(thing, self.kind)
+            sql = select(
+                shown_columns(source),
+                source,
+                where([f"AND {source.column((), prop.name)} IS NULL"]),
+                self.order(source),
+            )
+            label = link.noun if link is not None else prop.label
+            done = words_of_columns().done_on(prop.label) if link is None else ""
+            family = "missing_done" if done else "missing"
+
+            def say(turn: int, label: str = label, done: str = done) -> Saying:  # noqa: ARG001
+                return {
+                    **self.nouns,
+                    "field": label,
+                    "a_field": with_article(label),
+                    "done": done,
+                }, {}
+
+            yield DraftTemplate(
+                f"{thing.stem}_without_{slug(label)}",
+                f"The {thing.nouns} that {f'have not been {done}' if done else f'have no {label}'}",
+                sql,
+                write(frames(family), say),
+                write(test_frames(family), say, most=1),
+            )
+
+    def _sold_out(self) -> Iterator[DraftTemplate]:
+        """What there is none left of."""
+        thing = self.thing
+        stock = next(
+            (p for p in thing.of_role("measure") if p.spoken & {"stock", "inventory"}), None
+        )
+        if stock is None:
+            return
+        source = Source(thing, self.kind)
+        lines = where([f"AND {source.column((), stock.name)} <= 0"])
+
+        def say(turn: int) -> Saying:  # noqa: ARG001
+            return self.nouns, {}
+
+        yield DraftTemplate(
+            f"{thing.stem}_out_of_stock",
+            f"The {thing.nouns} that are out of stock",
+            select(shown_columns(source), source, lines, self.order(source)),
+            write(frames("without_stock"), say),
+            write(test_frames("without_stock"), say, most=1),
+        )

@@ -1,0 +1,427 @@
+"""What rows of a thing can be narrowed by: a parameter, its condition, and how it is said."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol
+
+from server.authoring.clauses import Clause, clause_of, is_quality
+from server.authoring.databases.statements import Source, choice, literal, when
+from server.authoring.databases.things import Path, Property, Thing, is_sayable, paths_from
+from server.authoring.databases.words import words_of_columns
+from server.authoring.naming import identifier
+from server.authoring.phrases import phrases, plural, said, with_article
+from server.authoring.schema import ApiParameter
+
+_MOST_FILTERS: Final = 14
+
+Parameter = dict[str, Any]
+COMPARISONS: Final[Mapping[str, str]] = {
+    "above": ">",
+    "no_lower": ">=",
+    "below": "<",
+    "no_higher": "<=",
+    "exactly": "=",
+}
+"""How a number compares, by the value of the argument that says it."""
+
+
+class Amount(Protocol):
+    """What is known of a number of a thing."""
+
+    @property
+    def value(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def words(self) -> tuple[str, ...]: ...
+    @property
+    def expression(self) -> Callable[[Source], str]: ...
+    @property
+    def samples(self) -> tuple[Any, ...]: ...
+    @property
+    def whole(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    parameter: Parameter
+    sql: tuple[str, ...]
+    """Conditions, each a line."""
+    says: Callable[[int], Clause | None]
+    """How it is said in a turn."""
+    is_period: bool = False
+
+
+def filters_of(source: Source) -> list[Filter]:
+    """The filters of a thing: its kinds, flags and levels, kinds of what it refers to, its day."""
+    found: dict[str, Filter] = {}
+    for each in _all_filters(source):
+        found.setdefault(each.parameter["name"], each)
+    plain = [each for each in found.values() if not each.is_period][:_MOST_FILTERS]
+    return plain + period_filters(source)
+
+
+def _all_filters(source: Source) -> Iterator[Filter]:
+    thing = source.thing
+    ways = list(paths_from(thing, 2))
+    for prop in thing.of_role("category"):
+        yield from _own(source, (), prop, "")
+    for path in ways:
+        if len(path) == 1 and len(path[-1].thing.names) == 1:
+            yield _by_name(source, path)
+    for prop in thing.of_role("flag", "level"):
+        yield from _own(source, (), prop, "")
+    for path in ways:
+        if len(path) == 2 and len(path[-1].thing.names) == 1:
+            yield _by_name(source, path)
+    for path in ways:
+        other = path[-1].thing
+        if other.table.rows > 1:
+            for prop in other.of_role("category"):
+                yield from _own(source, path, prop, path[-1].noun)
+
+
+def _own(source: Source, path: Path, prop: Property, owner: str) -> Iterator[Filter]:
+    column = source.column(path, prop.name) if prop.role in ("category", "flag", "level") else ""
+    name = identifier(f"{owner} {prop.label}" if owner else prop.label)
+    about = f"{prop.label} of the {owner}" if owner else prop.label
+    match prop.role:
+        case "category":
+            values = _values(prop)
+            if not values and prop.column.samples:
+                return
+            parameter: Parameter = {"name": name, "type": "string", "description": about}
+            if owner:
+                parameter["aliases"] = [prop.label]
+            if values:
+                parameter["example"] = values[0]
+            say = _category(name, prop.label, values, plural(owner) if owner else "")
+        case "flag":
+            yes, no = flag_words(prop.label)
+            parameter = {
+                "name": name,
+                "type": "string",
+                "description": f"{yes[0]} or {no[0]}",
+                "enum": [yes[0], no[0]],
+                "synonyms": {yes[0]: list(yes[1:]), no[0]: list(no[1:])},
+            }
+            is_yes = f"AND {column} = {literal(prop.yes)}"
+            is_no = f"AND {column} = {literal(prop.no)}"
+            sql = (when(f"{name} == '{yes[0]}'", is_yes), when(f"{name} == '{no[0]}'", is_no))
+            yield Filter(parameter | {"required": False}, sql, _flag(name, yes, no))
+            return
+        case "level":
+            kind = "integer"
+            parameter = {"name": name, "type": kind, "description": about}
+            samples = [v for v in prop.column.samples if isinstance(v, int)] or [2, 3]
+            say = _level(name, prop.label, samples)
+        case _:
+            return
+    yield Filter(parameter | {"required": False}, (when(name, f"AND {column} = :{name}"),), say)
+
+
+def _by_name(source: Source, path: Path) -> Filter:
+    """By the name of what a thing refers to: the genre of a track."""
+    link = path[-1]
+    name = identifier(link.noun)
+    samples = tuple(s for s in link.thing.name_samples() if is_sayable(s))
+    parameter = {
+        "name": name,
+        "type": "string",
+        "description": f"{link.noun} by its name",
+        "required": False,
+    }
+    if samples:
+        parameter["example"] = samples[0]
+    if link.thing.also:
+        parameter["aliases"] = list(link.thing.also)
+    sql = (when(name, f"AND {source.name_of(path)} = :{name}"),)
+    return Filter(parameter, sql, _lead(name, link.noun, samples))
+
+
+def period_filters(source: Source) -> list[Filter]:
+    """From a day, and until a day, of what such things are of."""
+    dated = date_of(source.thing)
+    if dated is None:
+        return []
+    path, date = dated
+    day = source.day(path, date)
+    times = words_of_columns().times
+
+    done = words_of_columns().done_on(date.label) if not path else ""
+
+    def say(turn: int) -> Clause:
+        time = times[turn % len(times)]
+        return Clause({}, after=f"{done} {time}" if done and turn % 2 == 0 else time)
+
+    def unsaid(turn: int) -> None:  # noqa: ARG001  the first of both says it
+        return None
+
+    label = date.label if not path else f"{date.label} of the {path[-1].noun}"
+    return [
+        Filter(
+            {"name": name, "type": "date", "description": f"{which} {label}", "required": False},
+            (when(name, f"AND {day} {sign} :{name}"),),
+            says,
+            is_period=True,
+        )
+        for name, which, sign, says in (
+            ("start_date", "first", ">=", say),
+            ("end_date", "last", "<=", unsaid),
+        )
+    ]
+
+
+def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
+    """A number of the thing that is above or below another: what, how, and which number."""
+    if not numbers:
+        return []
+    column = choice("field", [(n.value, n.expression(source)) for n in numbers])
+    compared = choice("comparison", [*COMPARISONS.items()][::-1])
+
+    def say(turn: int) -> Clause:
+        return compare(numbers, turn)
+
+    def unsaid(turn: int) -> None:  # noqa: ARG001  the first says them all
+        return None
+
+    parameters: list[Parameter] = [
+        comparison_choice() | {"required": False},
+        {"name": "value", "type": "number", "description": "the number", "required": False},
+    ]
+    if len(numbers) > 1:
+        parameters.append(number_choice("field", "which number", numbers))
+    condition = when("value", f"AND {column} {compared} :value")
+    return [
+        Filter(p, (condition,) if not at else (), unsaid if at else say)
+        for at, p in enumerate(parameters)
+    ]
+
+
+def comparison_choice() -> Parameter:
+    words = words_of_columns().comparison_words
+    return {
+        "name": "comparison",
+        "type": "string",
+        "description": "how the number compares",
+        "enum": list(COMPARISONS),
+        "synonyms": {name: list(words[name]) for name in COMPARISONS},
+    }
+
+
+def number_choice(name: str, about: str, numbers: Sequence[Amount]) -> Parameter:
+    synonyms: dict[str, list[str]] = {}
+    taken = {n.value.lower() for n in numbers}
+    for number in numbers:
+        kept = [w for w in dict.fromkeys((number.label, *number.words)) if w.lower() not in taken]
+        taken |= {word.lower() for word in kept}
+        if kept:
+            synonyms[number.value] = kept
+    return {
+        "name": name,
+        "type": "string",
+        "description": about,
+        "default": numbers[0].value,
+        "enum": [n.value for n in numbers],
+        "synonyms": synonyms,
+    }
+
+
+def compare(numbers: Sequence[Amount], turn: int) -> Clause:
+    """`over 1500`, `with fewer than 100 units in stock`, `longer than 45 minutes`."""
+    measure = numbers[turn % len(numbers)]
+    value = round_between(measure, turn)
+    number = f"{value:g}" if isinstance(value, float) else str(value)
+    signs = (
+        ("above", "over", "more than"),
+        ("below", "under", "fewer than"),
+        ("above", "above", "more than"),
+        ("no_lower", "of at least", "at least"),
+        ("below", "below", "less than"),
+        ("no_higher", "of at most", "at most"),
+        ("above", "greater than", "more than"),
+    )
+    sign, of_amount, of_many = signs[turn % len(signs)]
+    given = {"field": measure.value, "comparison": sign, "value": value}
+    if len(numbers) == 1:
+        del given["field"]
+    label = measure.label
+    special = words_of_columns().compared(label)
+    more = sign == "above"
+    if special is not None and turn % 3 != 2:
+        words = (special.more if more else special.less) if sign in ("above", "below") else ()
+        if words:
+            unit = f" {special.unit}" if special.unit else ""
+            return Clause(given, after=f"{words[turn % len(words)]} {number}{unit}")
+    if plural(label) == label or label.split(" ")[0] == "units":
+        return Clause(given, after=f"with {of_many} {number} {label}")
+    if (measure is numbers[0] and turn % 2 == 0) or (len(numbers) == 1 and turn % 3 == 0):
+        return Clause(given, after=f"{of_amount} {number}")
+    return Clause(given, after=f"with {with_article(label)} {of_amount} {number}")
+
+
+def round_between(measure: Amount, turn: int) -> float:
+    """A round number that some rows are above, and some below."""
+    low, high = (measure.samples or (None, None))[:2]
+    if not isinstance(low, int | float) or not isinstance(high, int | float) or high <= low:
+        low, high = 0, 200
+    share = (0.5, 0.3, 0.7, 0.4, 0.6)[turn % 5]
+    value = low + (high - low) * share
+    if high - low >= 5 or measure.whole:
+        digits = max(1, len(str(int(abs(high - low)))) - 1)
+        step = 10 ** (digits - 1)
+        return int(round(float(value) / step) * step)
+    return round(float(value), 1)
+
+
+def date_of(thing: Thing) -> tuple[Path, Property] | None:
+    """The day of a thing, or else of the nearest thing that it belongs to."""
+    if thing.main_date is not None:
+        return (), thing.main_date
+    if not (thing.joins_two or (thing.links and not thing.names)):
+        return None
+    for path in paths_from(thing, 2):
+        date = path[-1].thing.main_date
+        if date is not None and not path[-1].thing.names:
+            return path, date
+    return None
+
+
+def flag_words(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """How it is said that a flag is so, and that it is not."""
+    if is_quality(label.split(" ")[-1]):
+        opposites = {"active": ("inactive",), "available": ("unavailable",), "paid": ("unpaid",)}
+        return (label,), (f"not {label}", f"non-{label}", *opposites.get(label, ()))
+    thing = label if plural(label) == label else with_article(label)
+    own = [f"with {thing}", f"with {label}", f"have {thing}", f"having {thing}", label]
+    return tuple(dict.fromkeys(own)), (f"without {thing}", f"without {label}", f"with no {label}")
+
+
+def _values(prop: Property) -> tuple[str, ...]:
+    return tuple(str(v) for v in prop.column.samples if is_sayable(str(v)))
+
+
+def _pool(label: str) -> tuple[str, ...]:
+    spoken = {*label.split(" ")}
+    return next(
+        (each.values for each in phrases().values if each.words & spoken), ("Alpha", "Bravo")
+    )
+
+
+def _category(
+    name: str, label: str, values: Sequence[str], of: str
+) -> Callable[[int], Clause | None]:
+    """`cancelled`, `in Leeds`, `with job title Chef`."""
+    known = values or _pool(label)
+    spoken = {*label.split(" ")}
+    states = (
+        phrases().states
+        | phrases().levels
+        | phrases().nouns_of_kind
+        | {"category", "make", "brand", "gender", "form"}
+    )
+    adjective = bool(spoken & states) and not of
+
+    def say(turn: int) -> Clause | None:
+        value = known[turn % len(known)]
+        parameter = ApiParameter(
+            name=identifier(label),
+            wire=label,
+            place="query",
+            type="string",
+            enum=tuple(known) if adjective else (),
+            example=value,
+        )
+        led = words_of_columns().said_of_values(label)
+        if led and turn % 2 == 0:
+            return Clause({name: value}, after=led[turn // 2 % len(led)].format(value=said(value)))
+        clause = clause_of(parameter, turn, value, {})
+        if clause is None:
+            clause = Clause({}, after=f"with {label} {said(value)}")
+        if of and clause.after:
+            clause = Clause({}, after=f"of {of} {clause.after}" if turn % 2 else clause.after)
+        return replace(clause, arguments={name: value})
+
+    return say
+
+
+def _level(name: str, label: str, samples: Sequence[int]) -> Callable[[int], Clause | None]:
+    places = {"floor", "level", "deck"}
+
+    def say(turn: int) -> Clause:
+        value = samples[turn % len(samples)]
+        where = "on" if {*label.split(" ")} & places else "with"
+        if "year" in label.split(" "):
+            return Clause({name: value}, after=(f"from {value}", f"with {label} {value}")[turn % 2])
+        if where == "with" and turn % 2:
+            return Clause({name: value}, after=f"with {with_article(label)} of {value}")
+        return Clause({name: value}, after=f"{where} {label} {value}")
+
+    return say
+
+
+def _flag(name: str, yes: Sequence[str], no: Sequence[str]) -> Callable[[int], Clause | None]:
+    def say(turn: int) -> Clause:
+        is_yes = turn % 3 != 2
+        value, words = (yes[0], yes) if is_yes else (no[0], no)
+        text = words[0]
+        if text.startswith(("with", "have")):
+            return Clause({name: value}, after=text)
+        return Clause({name: value}, before=text)
+
+    return say
+
+
+def _lead(name: str, noun: str, samples: Sequence[str]) -> Callable[[int], Clause | None]:
+    known = samples or _pool(noun)
+    leads = words_of_columns().lead_to(noun)
+    is_kind = bool(
+        {*noun.split(" ")} & (phrases().nouns_of_kind | {"category", "genre", "specialty"})
+    )
+
+    def say(turn: int) -> Clause:
+        value = known[turn % len(known)]
+        if is_kind and turn % 2 == 0:
+            return Clause({name: value}, before=value)
+        if turn % 3 == 1:
+            return Clause(
+                {name: value},
+                after=f"in the {noun} {value}"
+                if leads[0].startswith("in")
+                else f"of {noun} {value}",
+            )
+        return Clause({name: value}, after=leads[turn % len(leads)].format(value=value))
+
+    return say
+
+
+def spoken_filter(
+    filters: Sequence[Filter], turn: int, *, most: int = 2
+) -> tuple[str, str, Mapping[str, Any], bool]:
+    """What is said before and after the noun, its arguments, and whether a time is said."""
+    sayable = [each for each in filters if each.says(0) is not None]
+    if not sayable:
+        return "", "", {}, False
+    first = sayable[turn % len(sayable)]
+    chosen = [first]
+    if most > 1 and turn >= len(sayable) and len(sayable) > 1:
+        second = sayable[(turn + 1 + turn // len(sayable)) % len(sayable)]
+        if second is not first:
+            chosen = [second, first] if first.is_period else [first, second]
+    before: list[str] = []
+    after: list[str] = []
+    arguments: dict[str, Any] = {}
+    timed = False
+    for each in chosen:
+        clause = each.says(turn // len(sayable) if len(sayable) > 1 else turn)
+        if clause is None:
+            continue
+        timed |= each.is_period
+        arguments |= dict(clause.arguments)
+        if clause.before and not before:
+            before.append(clause.before)
+        elif clause.after:
+            after.append(clause.after)
+        elif clause.before:
+            after.append(f"that are {clause.before}")
+    return " ".join(before), " ".join(after), arguments, timed

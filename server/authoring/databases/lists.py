@@ -1,0 +1,131 @@
+"""Rows of a thing, narrowed by what they have, and how many there are."""
+
+from collections.abc import Iterator, Sequence
+
+from server.authoring.databases.family import DraftTemplate, Family, either, wide
+from server.authoring.databases.filters import (
+    Filter,
+    Parameter,
+    number_choice,
+    round_between,
+)
+from server.authoring.databases.sentences import (
+    Saying,
+    frames,
+    test_frames,
+    write,
+)
+from server.authoring.databases.statements import (
+    Source,
+    choice,
+    select,
+    shown_columns,
+    where,
+    written,
+)
+from server.authoring.phrases import with_article
+
+
+class Lists(Family):
+    """Lists, counts, and numbers between two others."""
+
+    def templates(self) -> Iterator[DraftTemplate]:
+        if self.thing.joins_two:
+            return
+        yield self._list()
+        yield self._count()
+        yield from self._between()
+
+    def _list(self) -> DraftTemplate:
+        source = Source(self.thing, self.kind)
+        columns = shown_columns(source)
+        filters = self.filters(source)
+        sql = select(
+            columns,
+            source,
+            where(line for f in filters for line in f.sql),
+            self.order(source),
+        )
+        wording = frames("list_people") if self.thing.is_person else ()
+        number = len(frames("list_all"))
+
+        def say(turn: int) -> Saying | None:
+            return self.some(filters, turn)
+
+        examples = write(frames("list_all"), lambda _: (self.nouns, {}), most=number)
+        examples += write(
+            (*frames("list")[:1], *wording, *frames("list")[1:]), say, most=wide(filters) - number
+        )
+        questions = write(test_frames("list"), self.testable(filters), most=2)
+        questions += write(test_frames("list_all"), lambda _: (self.nouns, {}), most=1)
+        return DraftTemplate(
+            f"list_{self.thing.stem}",
+            f"List {self.thing.nouns}{_by_what(filters)}",
+            sql,
+            examples,
+            questions,
+            tuple(f.parameter for f in filters),
+            counters=self.counters("not_list"),
+        )
+
+    def _count(self) -> DraftTemplate:
+        source = Source(self.thing, self.kind)
+        filters = self.filters(source)
+        conditions = where(line for f in filters for line in f.sql)
+        sql = select([f"COUNT(*) AS {written(self.thing.stem, self.kind)}"], source, conditions)
+        examples = write(
+            frames("count"), lambda turn: self.some(filters, turn, first=2), most=wide(filters)
+        )
+        return DraftTemplate(
+            f"count_{self.thing.stem}",
+            f"Count {self.thing.nouns}{_by_what(filters)}",
+            sql,
+            examples,
+            write(test_frames("count"), self.testable(filters), most=2),
+            tuple(f.parameter for f in filters),
+            "single",
+        )
+
+    def _between(self) -> Iterator[DraftTemplate]:
+        """Rows whose amount is between two numbers."""
+        numbers = self.numbers
+        if not numbers:
+            return
+        source = Source(self.thing, self.kind)
+        column = choice("field", [(m.value, m.expression(source)) for m in numbers])
+        sql = select(
+            shown_columns(source),
+            source,
+            where([f"AND {column} BETWEEN :min_value AND :max_value"]),
+            f"ORDER BY {column} DESC",
+        )
+
+        def between(turn: int) -> Saying:
+            measure = numbers[turn % len(numbers)]
+            low, high = sorted((round_between(measure, turn), round_between(measure, turn + 1)))
+            if low == high:
+                high = low + 1
+            label = "" if len(numbers) == 1 and turn % 2 else f"{with_article(measure.label)} "
+            text = f"with {label}between {low} and {high}" if label else f"between {low} and {high}"
+            words = {**self.nouns, "range": text, "bare_range": text.removeprefix("with ")}
+            return words, {"field": measure.value, "min_value": low, "max_value": high}
+
+        bounds: list[Parameter] = [
+            {"name": name, "type": "number", "description": about, "required": True}
+            for name, about in (("min_value", "the lowest"), ("max_value", "the highest"))
+        ]
+        if len(numbers) > 1:
+            bounds.insert(0, number_choice("field", "which number", numbers))
+        yield DraftTemplate(
+            f"{self.thing.stem}_between",
+            f"Find {self.thing.nouns} with a number between two others",
+            sql,
+            write(frames("numeric"), between, most=10),
+            (),
+            tuple(bounds),
+        )
+
+
+def _by_what(filters: Sequence[Filter]) -> str:
+    labels = [str(f.parameter["description"]) for f in filters if not f.is_period]
+    return f", by {either(labels)}" if labels else ""

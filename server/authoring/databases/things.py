@@ -1,0 +1,368 @@
+"""What tables and columns are in words: things with names, amounts, days and references."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from server.authoring.clauses import is_quality
+from server.authoring.databases.survey import Survey, SurveyedColumn, SurveyedTable
+from server.authoring.databases.words import words_of_columns
+from server.authoring.phrases import phrases, plural, singular
+
+Role = Literal["key", "reference", "name", "category", "level", "measure", "flag", "date", "text",
+               "contact", "upkeep"]  # fmt: skip
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}.*)?")
+_MOST_CATEGORIES: Final = 60
+"""Most values of a column by which rows are told apart in kinds."""
+_MOST_LOOKED_UP: Final = 60
+"""Most rows of a table whose names are kinds of what refers to it."""
+_FAR: Final = 3
+"""How many references away a thing may be by which rows are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A column of a thing. `label` is what people call it."""
+
+    column: SurveyedColumn
+    role: Role
+    label: str
+    yes: Any = None
+    """What a flag has where it is so."""
+    no: Any = None
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
+    def spoken(self) -> frozenset[str]:
+        return frozenset(self.label.split(" "))
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a thing refers to; `noun` says as what: the manager, of an employee."""
+
+    columns: tuple[str, ...]
+    thing: "Thing"
+    referred: tuple[str, ...]
+    noun: str
+
+
+Path = tuple[Link, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Thing:
+    """A table: what one row is called, and what its columns are."""
+
+    table: SurveyedTable
+    noun: str
+    properties: tuple[Property, ...] = ()
+    names: tuple[str, ...] = ()
+    """The columns that make its name: one, or a first and a last name."""
+    links: list[Link] = field(default_factory=list)
+    also: tuple[str, ...] = ()
+    """Other nouns for it."""
+    stem: str = ""
+    """What ids of its templates are made of."""
+
+    @property
+    def nouns(self) -> str:
+        return plural(self.noun)
+
+    @property
+    def one(self) -> str:
+        """What one of them is called; another noun for what has no singular: staff."""
+        if self.nouns != self.noun:
+            return self.noun
+        return next((other for other in self.also if plural(other) != other), self.noun)
+
+    @property
+    def newest_date(self) -> Property | None:
+        """The day by which such things are new: when they were made, before what they are of."""
+        made = {"created", "added", "registered", "joined", "placed", "ordered"}
+        dates = [p for p in self.of_role("date") if not p.column.is_contact]
+        return next((p for p in dates if made & p.spoken), self.main_date)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.table.primary_key
+
+    @property
+    def is_person(self) -> bool:
+        return len(self.names) == 2 or bool({*self.noun.split(" ")} & phrases().people)
+
+    @property
+    def joins_two(self) -> bool:
+        """Whether it is there only to join others: many to many."""
+        referring = {column for link in self.links for column in link.columns}
+        own = [p for p in self.properties if p.role not in ("upkeep", "key")]
+        return (
+            len(self.links) > 1
+            and not self.names
+            and (
+                {*self.key} <= referring
+                if self.key
+                else not [p for p in own if p.name not in referring]
+            )
+        )
+
+    @property
+    def is_small(self) -> bool:
+        """Whether its names are kinds of what refers to it: genres, departments."""
+        return bool(self.names) and self.table.rows <= _MOST_LOOKED_UP
+
+    def of_role(self, *roles: Role) -> tuple[Property, ...]:
+        return tuple(p for p in self.properties if p.role in roles)
+
+    def of_column(self, name: str) -> Property | None:
+        return next((p for p in self.properties if p.name == name), None)
+
+    def name_samples(self) -> tuple[str, ...]:
+        """Names of such things, as people write them."""
+        rows = self.table.some_rows
+        texts = [
+            " ".join(str(row[name]) for name in self.names)
+            for row in rows
+            if all(row.get(name) for name in self.names)
+        ]
+        return tuple(dict.fromkeys(t for t in texts if _is_sayable(t))) if self.names else ()
+
+    @property
+    def main_date(self) -> Property | None:
+        """The day that such things are of."""
+        dates = [p for p in self.of_role("date") if not p.column.is_contact]
+        for wanted in words_of_columns().main_dates:
+            spoken = {*wanted.format(noun=self.noun).split(" ")}
+            found = next((d for d in dates if spoken <= {*d.label.split(" ")}), None)
+            found = found or next((d for d in dates if d.label == wanted), None)
+            if found is not None:
+                return found
+        return dates[0] if dates else None
+
+
+def things_of(survey: Survey) -> tuple[Thing, ...]:
+    """Return the things of a database, with what they refer to."""
+    known = words_of_columns()
+    things: dict[str, Thing] = {}
+    nouns: set[str] = set()
+    for name, table in survey.tables.items():
+        noun = known.noun_of_table(name)
+        if noun in nouns:
+            noun = singular(known.plain(name))
+        nouns.add(noun)
+        things[name] = Thing(table, noun, stem=plural(noun).replace(" ", "_"))
+    for thing in things.values():
+        thing.also = tuple(w for w in known.synonyms(thing.noun) if w not in nouns)
+        thing.names = _names(thing)
+        thing.properties = tuple(_properties(thing))
+    for name, thing in things.items():
+        for key in survey.tables[name].foreign_keys:
+            other = things[key.table]
+            thing.links.append(Link(key.columns, other, key.referred, ""))
+        thing.links[:] = [_with_noun(link, thing) for link in thing.links]
+    return tuple(things.values())
+
+
+def paths_from(thing: Thing, far: int = _FAR) -> Iterator[Path]:
+    """The ways from a thing to what it refers to, nearest first; each noun is reached once."""
+    seen = {thing.noun}
+    edge: list[Path] = [()]
+    for _ in range(far):
+        longer: list[Path] = []
+        for path in edge:
+            start = path[-1].thing if path else thing
+            for link in start.links:
+                if link.noun in seen or (path and link.thing is thing):
+                    continue
+                seen.add(link.noun)
+                longer.append((*path, link))
+                if link.thing is not start:
+                    yield (*path, link)
+                else:
+                    yield longer.pop()
+        edge = longer
+
+
+def _with_noun(link: Link, own: Thing) -> Link:
+    """A link with what the other is to this one, by the name of the column."""
+    known = words_of_columns()
+    spoken = known.plain(link.columns[-1]).split(" ")
+    while len(spoken) > 1 and spoken[-1] in known.identifiers:
+        spoken.pop()
+    called = singular(" ".join(spoken))
+    other = link.thing
+    same = sum(each.thing is other for each in own.links) > 1
+    alike = {*called.split(" ")} & {*other.noun.split(" ")}
+    noun = other.noun
+    if other is own or same:
+        noun = called if called != other.noun else f"parent {other.noun}"
+        noun = _ROLES.get(called, noun)
+    elif not alike and called not in ("id", "") and called not in other.also:
+        noun = called if called.isascii() and len(called) > 2 else other.noun
+    return Link(link.columns, other, link.referred, noun)
+
+
+_ROLES: Final[Mapping[str, str]] = {
+    "reports to": "manager",
+    "report to": "manager",
+    "boss": "manager",
+}
+
+
+def _names(thing: Thing) -> tuple[str, ...]:
+    known = words_of_columns()
+    columns = {known.plain(name): column for name, column in thing.table.columns.items()}
+    first = next((c for label, c in columns.items() if label in known.first_names), None)
+    last = next((c for label, c in columns.items() if label in known.last_names), None)
+    if first is not None and last is not None:
+        return first.name, last.name
+    short = thing.noun.split(" ")[-1]
+    looked_at = thing.table.looked_at
+    for pattern in known.names:
+        for noun in dict.fromkeys((thing.noun, short)):
+            column = columns.get(pattern.format(noun=noun))
+            if column is None or column.column.kind != "text":
+                continue
+            if not looked_at or column.distinct >= 0.6 * column.filled:
+                return (column.name,)
+    ends = next(
+        (c for label, c in columns.items() if label.endswith(" name") and c.column.kind == "text"),
+        None,
+    )
+    return (ends.name,) if ends is not None and not thing.table.foreign_keys else ()
+
+
+def _properties(thing: Thing) -> Iterator[Property]:
+    referring = {column for key in thing.table.foreign_keys for column in key.columns}
+    known = words_of_columns()
+    for column in thing.table.columns.values():
+        label = _label(column, thing)
+        plain = known.plain(column.name)
+        yes, no = _yes_no(column, label)
+        role = _role(column, plain, label, thing, referring, is_flag=yes is not None)
+        if role == "flag":
+            label = " ".join(w for w in label.split(" ") if w not in known.flag_words) or label
+        yield Property(column, role, label, yes, no)
+
+
+def _label(column: SurveyedColumn, thing: Thing) -> str:
+    """What a column is called, without the thing that it is of."""
+    comment = column.column.comment.strip().lower()
+    if comment and len(comment.split(" ")) <= 3 and re.fullmatch(r"[a-z -]+", comment):
+        return comment
+    spoken = words_of_columns().plain(column.name).split(" ")
+    own = thing.noun.split(" ")
+    for prefix in (own, own[-1:], own[:1]):
+        if len(spoken) > len(prefix) and spoken[: len(prefix)] == prefix:
+            rest = spoken[len(prefix) :]
+            return " ".join(rest)
+    return " ".join(spoken)
+
+
+def _role(
+    column: SurveyedColumn,
+    plain: str,
+    label: str,
+    thing: Thing,
+    referring: set[str],
+    *,
+    is_flag: bool,
+) -> Role:
+    known = words_of_columns()
+    kind, spoken = column.column.kind, {*label.split(" ")}
+    rows = thing.table.looked_at
+    if column.name in referring:
+        return "reference"
+    if column.name in thing.names:
+        return "name"
+    if column.name in thing.table.primary_key and plain not in known.upkeep:
+        return "key"
+    if plain in known.upkeep or label in known.upkeep or kind == "other":
+        return "upkeep"
+    texts = [str(v) for v in column.samples]
+    if kind in ("date", "datetime") or (
+        kind == "text" and texts and all(map(_DAY.fullmatch, texts))
+    ):
+        whole = not texts or all(map(_DAY.fullmatch, texts))
+        return "date" if whole else "text"
+    if column.is_contact:
+        return "contact"
+    if is_flag:
+        return "flag"
+    if kind in ("integer", "number"):
+        if label.split(" ")[-1] in known.identifiers - {"number"}:
+            return "text" if not _few(column, rows) else "category"
+        is_level = kind == "integer" and bool(spoken & known.levels)
+        return "level" if is_level else "measure"
+    if kind == "text":
+        sayable = all(map(_is_sayable, texts))
+        if _few(column, rows) and sayable:
+            return "category"
+        return "text"
+    return "upkeep"
+
+
+def _few(column: SurveyedColumn, rows: int) -> bool:
+    """Whether its values are kinds, which many rows share."""
+    if not column.distinct:
+        return False
+    return column.distinct <= _MOST_CATEGORIES and (
+        column.distinct <= 0.5 * column.filled or column.distinct <= 3 or rows <= 12
+    )
+
+
+def _yes_no(column: SurveyedColumn, label: str) -> tuple[Any, Any]:
+    known = words_of_columns()
+    if column.column.kind == "boolean":
+        return True, False
+    spoken = {*words_of_columns().plain(column.name).split(" ")}
+    values = {str(v).lower(): v for v in column.samples}
+    if not values or len(values) > 2 or column.distinct > 2:
+        return None, None
+    yes = next((v for text, v in values.items() if text in known.yes_values), None)
+    no = next((v for text, v in values.items() if text in known.no_values), None)
+    if (yes is None and no is None) or not {*values} <= {*known.yes_values, *known.no_values}:
+        return None, None
+    if (
+        column.column.kind == "integer"
+        and len(values) == 1
+        and not (spoken & known.flag_words or _is_quality(label))
+    ):
+        return None, None
+    return (_opposite(no) if yes is None else yes), (_opposite(yes) if no is None else no)
+
+
+def _opposite(value: Any) -> Any:
+    """The other one of two values that mean yes and no, where a column has but one of them."""
+    if isinstance(value, int):
+        return 1 - value
+    known = words_of_columns()
+    for here, there in ((known.yes_values, known.no_values), (known.no_values, known.yes_values)):
+        if str(value).lower() in here:
+            other = there[here.index(str(value).lower())]
+            return other.upper() if str(value).isupper() else other
+    return None
+
+
+def _is_quality(label: str) -> bool:
+    return is_quality(label.split(" ")[-1])
+
+
+def _is_sayable(text: str) -> bool:
+    return (
+        0 < len(text) <= 40
+        and text.isprintable()
+        and "\n" not in text
+        and any(map(str.isalnum, text))
+        and not set(text) & set('"{}$\\')
+    )
+
+
+def is_sayable(text: str) -> bool:
+    """Whether a value can stand in a sentence."""
+    return _is_sayable(text)
