@@ -110,7 +110,7 @@ def test_the_command_switches_on_what_it_made_and_says_so_once(project: Path) ->
         "OTHER=1",
         *expected[1:],
     ]
-    assert 'ask --adapter shop-sql "Which customers' in again.stderr
+    assert f"ask --adapter shop-sql --config {project}/config/config.yaml 'Which" in again.stderr
     (project / ".env").write_text("\n".join(expected))
 
 
@@ -124,7 +124,7 @@ def test_without_duckdb_the_shop_is_made_and_the_rest_is_told(
     assert made.exit_code == 0
     assert [file.name for file in (tmp_path / "data" / "demo").iterdir()] == ["shop.db"]
     assert (tmp_path / ".env").read_text() == "DEMO_SHOP=true\n"
-    assert "./bin/orbit.sh install duckdb && ./bin/orbit.sh demo-databases" in made.stderr
+    assert "install duckdb && orbit demo-databases --config" in made.stderr
     assert "--adapter open-data" not in made.stderr
 
 
