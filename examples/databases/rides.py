@@ -83,7 +83,7 @@ SELECT row_number() OVER (ORDER BY day, hour, number) AS trip_id,
        start_station_id, end_station_id, rider_type, bike_type, duration_min,
        round(duration_min / 60 * CASE bike_type WHEN 'electric' THEN 17 WHEN 'cargo' THEN 12
              ELSE 14 END * (0.8 + 0.4 * chance(number, 'speed')), 2) AS distance_km,
-       CASE rider_type WHEN 'member' THEN round(greatest(0, duration_min - 30) * 0.1, 2)
+       CASE rider_type WHEN 'member' THEN round(greatest(0, duration_min - 15) * 0.1, 2)
             ELSE round(1 + duration_min * CASE bike_type WHEN 'classic' THEN 0.12
                        ELSE 0.2 END, 2) END AS fare_eur
 FROM placed

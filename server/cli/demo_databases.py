@@ -40,6 +40,7 @@ def demo_databases(
     config: options.Config = options.DEFAULT_CONFIG,
 ) -> None:
     """Make the examples' databases: a shop in SQLite, and trips of bicycles for DuckDB."""
+    from server.cli.server_messages import command
     from server.settings.loader import root_of
 
     root = root_of(config)
@@ -56,12 +57,14 @@ def demo_databases(
     added = _switch_on(root / ".env", [SWITCHES[name] for name in made])
     if added:
         say(f"{' and '.join(added)} written to .env: {' and '.join(made)} are switched on.")
+    given = options.repeated(config, None)
     if len(made) < len(SWITCHES):
         say("For open-data, which needs DuckDB, as well:\n")
-        say("  ./bin/orbit.sh install duckdb && ./bin/orbit.sh demo-databases")
+        install, again = command("install", "duckdb"), command("demo-databases", *given)
+        say(f"  {install} && {again}")
     say("\nAsk them, and `restart` a server that is running:\n")
     for name in made:
-        say(f'  ./bin/orbit.sh ask --adapter {name} "{_TO_ASK[name]}"')
+        say(f"  {command('ask', '--adapter', name, *given, _TO_ASK[name])}")
 
 
 def _timed(what: str, make: Callable[[], None]) -> None:
