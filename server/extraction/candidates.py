@@ -112,7 +112,8 @@ def is_other_end(plan: ParameterPlan, place: Candidate, reading: ParsedText) -> 
     before = reading.tokens.words[max(0, place.first - _EXCLUDED_WITHIN) : place.first]
     if not bound or not _EXCLUDING.isdisjoint(before):  # skip anything under 20
         return False
-    return bound != plan.bound and UNITS.get(reading.tokens.word(place.last)) is None
+    unit = UNITS.get(reading.tokens.word(place.last))
+    return bound != plan.bound and (unit is None or plan.name.unit != "")
 
 
 def _rates(plan: ParameterPlan, reading: ParsedText) -> Iterator[Candidate]:
@@ -184,6 +185,8 @@ def _time_amounts(
     unit = plan.name.unit
     numbers = {span.start for span in reading.of("number") if span.unit == unit}
     for span in reading.of("duration"):
+        if is_other_end(plan, from_span(span, None), reading):
+            continue
         count = span.value.count_in(unit)
         if count is None:
             what = f"{reading.text[span.start : span.end]} has no fixed number of {unit}s"
