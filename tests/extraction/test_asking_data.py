@@ -111,6 +111,20 @@ def test_bounds(text: str, found: dict[str, int]) -> None:
     assert read(text, LEAST, MOST) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("trips under 10 minutes", {"max_minutes": 10}),
+        ("trips shorter than half an hour", {"max_minutes": 30}),
+        ("trips longer than 2 hours", {"min_minutes": 120}),
+        ("trips over 10", {"min_minutes": 10}),
+    ],
+)
+def test_bounds_of_time(text: str, found: dict[str, int]) -> None:
+    ends = (replace(LEAST, name="min_minutes"), replace(MOST, name="max_minutes"))
+    assert read(text, *ends) == found
+
+
 @pytest.mark.parametrize("text", ["orders under 500", "orders of at most 500", "500 or less"])
 def test_a_bound_of_the_other_kind_is_not_taken(text: str) -> None:
     assert read(text, *needed(LEAST)) == {}
