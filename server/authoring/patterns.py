@@ -32,7 +32,7 @@ def patterns_of(parameter: ApiParameter, subject: Subject) -> list[str]:
         shape = shape_of_code(parameter.example)
         noun = _spaced(references.get(parameter.name, words(parameter.name)).split(" ")[-1])
         named = rf"\b{noun}\s*(?:number|no\.?|id|code|#)?\s*([\w-]*\d[\w-]*)"
-        return [named, rf"\b({shape})\b" if shape else r"\b([A-Za-z]+-?\d[\w-]*)"]
+        return [named, rf"\b({shape})\b"] if shape else [named]
     label = _spaced(words(parameter.name))
     before = rf"\b{label}\s*(?:is|of|=|:)?\s*"
     match parameter.type:

@@ -1,5 +1,6 @@
 """Schemas of APIs to parameters of templates."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -9,10 +10,16 @@ import re2
 from server.authoring.document import ApiDocument, items, mapping
 from server.authoring.naming import first_sentence, identifier
 from server.library.parameter_types import type_of_format
+from server.text.codes import form_of
 
 Place = Literal["path", "query", "header", "body", "form"]
 
 _MAX_DEPTH: Final = 6
+_FOR_EXAMPLE: Final = re.compile(
+    r"\b(?:e\.g\.|for example|for instance|such as|examples?:|like)[,:]?\s+[\"'`]?"
+    r"([A-Za-z0-9][\w./-]*)",
+    re.IGNORECASE,
+)
 _MAX_ENUM: Final = 50
 
 
@@ -73,7 +80,7 @@ def parameter_from(
         description=first_sentence(described),
         default=default if fits else None,
         enum=enum if len(enum) <= _MAX_ENUM and kind != "boolean" else (),
-        example=_example(shape, example),
+        example=_example(shape, example) or (_described(described) if text else None),
         minimum=_number(shape.get("minimum")) if numeric else None,
         maximum=_number(shape.get("maximum")) if numeric else None,
         min_length=_length(shape.get("minLength")) if text else None,
@@ -126,6 +133,13 @@ def _example(shape: Mapping[str, Any], given: Any) -> Any:
         if value is not None and value != "":
             return value
     return None
+
+
+def _described(text: str) -> str | None:
+    """A code that a description gives as an example."""
+    found = _FOR_EXAMPLE.search(text)
+    code = found[1].strip(".-_/") if found else ""
+    return code if form_of(code) and not code.isalpha() else None
 
 
 def _pattern(value: Any) -> str:

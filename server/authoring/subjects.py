@@ -18,6 +18,7 @@ from server.authoring.phrases import (
     with_article,
 )
 from server.authoring.schema import ApiParameter
+from server.text.codes import form_of
 from server.text.language import load_language
 
 Kind = Literal["list", "get", "part", "about", "create", "update", "set", "delete", "act"]
@@ -245,9 +246,10 @@ def _is_code(parameter: ApiParameter) -> bool:
     """Whether a text that may be any is known by its digits."""
     if parameter.type != "string" or parameter.enum or parameter.pattern:
         return False
-    if isinstance(parameter.example, str) and parameter.example:
-        return any(map(str.isdigit, parameter.example)) and " " not in parameter.example
     ends = _without_identifier(parameter.name)[1]
+    if isinstance(parameter.example, str) and parameter.example:
+        form = form_of(parameter.example)
+        return form is not None and (bool(ends) or not form.is_word)
     return bool(ends) and ends not in ("slug", "key", "ref", "reference")
 
 

@@ -55,6 +55,11 @@ def is_free(parameter: ApiParameter) -> bool:
     return parameter.type == "string" and not known
 
 
+def is_invented(parameter: ApiParameter) -> bool:
+    """Whether the codes of a parameter are none that the document shows."""
+    return parameter.is_code and not is_usable(parameter.example, parameter)
+
+
 def spoken(value: Any, parameter: ApiParameter, turn: int = 0) -> str:
     """A value as people write it: 3 May 2026, in use."""
     if isinstance(value, bool):
@@ -231,7 +236,7 @@ def _text(parameter: ApiParameter, given: Any, turn: int) -> str:
         text = like_pattern(parameter.pattern, f"{parameter.name}:{turn}")
         if text is not None:
             return text
-    if parameter.is_code:
+    if parameter.is_code and (given is not None or not _pool(parameter)):
         known_codes = phrases().codes
         code = str(given) if given is not None else known_codes[turn % len(known_codes)]
         return _like_code(code, f"{parameter.name}:{turn}")

@@ -22,6 +22,7 @@ from server.extraction.values import (
     written,
 )
 from server.library.parameter_types import ValueKind
+from server.text.codes import EXACT, OTHER, SIMILAR, find_codes
 from server.text.decimals import Number, opposite
 from server.text.durations import unit_at
 from server.text.expressions import find_expression
@@ -271,6 +272,26 @@ def _shaped(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterat
         yield plan.checker.checked(from_words(reading.tokens, first, last, value))
 
 
+def _codes(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
+    """Codes, each as a whole: first what is like the example, then what the words beside claim."""
+    forms = [one.form for one in template.groups["code"] if one.form is not None]
+    whole = [span for kind in _APART for span in reading.of(kind)]
+    tokens, own = reading.tokens, plan.form
+    for code in find_codes(reading.clean, forms, numbers=True):
+        words = tokens.index_at(code.start), tokens.index_at(code.end - 1) + 1
+        found = Candidate(code.start, code.end, *words, code.text)
+        if any(found.overlaps(from_span(span, None)) for span in whole):
+            continue
+        fit = own.fit(code.text) if own else OTHER
+        if own and fit and not (own.is_number and len(code.text) < _TELLING_DIGITS):
+            points = _FITS[fit] + (HINT - 1 if own.leads(code.text) else 0)
+            found = found._replace(value=own.written(code.text), fit=points)
+        elif own or code.text.isdigit():
+            hinted = not plan.required or len(code.text) < _CODE_DIGITS
+            found = found._replace(rank=1, hinted=hinted)
+        yield plan.checker.checked(found)
+
+
 def _expressions(_: ParameterPlan, __: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     found = find_expression(reading)
     if found is not None:
@@ -324,6 +345,13 @@ def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[Candidate]:
     return [from_span(span, written(span.value), rank=1) for span in spans]
 
 
+_APART: Final[tuple[Kind, ...]] = ("email", "url", "array", "object", "date", "datetime", "time")
+_FITS: Final = {EXACT: HINT + 1, SIMILAR: HINT}
+"""Points of a code for having the form of the example."""
+_TELLING_DIGITS: Final = 6
+"""Digits of a code that is no amount."""
+_CODE_DIGITS: Final = 4
+"""Digits of a code that may be one though nothing says so, where one is needed."""
 _KIND_OF: Final[dict[ValueKind, Kind]] = {
     "date": "date", "datetime": "datetime", "time": "time", "duration": "duration",
     "email": "email", "url": "url", "currency": "currency",
@@ -331,7 +359,7 @@ _KIND_OF: Final[dict[ValueKind, Kind]] = {
 _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "number": _amounts, "percentage": _amounts, "money": _amounts,
     "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
-    "duration": _spans, "shaped": _shaped, "email": _spans, "url": _spans, "currency": _currencies,
+    "duration": _spans, "shaped": _shaped, "code": _codes, "email": _spans, "url": _spans, "currency": _currencies,
     "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
     "choice": _choices, "expression": _expressions, "timezone": _places,
     "country": lambda _, __, reading: [from_span(s, s.value) for s in reading.countries],

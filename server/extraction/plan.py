@@ -11,6 +11,7 @@ from server.extraction.value_kinds import (
     GROUPS,
     Group,
     Name,
+    form_of_codes,
     measures_of,
     rate_of,
     take_apart,
@@ -21,6 +22,7 @@ from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import ParameterType, ValueKind
 from server.library.parameters import name_words
+from server.text.codes import CodeForm
 from server.text.language import load_language
 from server.text.phrases import PhraseTable
 
@@ -67,6 +69,8 @@ class ParameterPlan:
     """The unit of time that a number is per, or `any`; empty where it is per none."""
     percent: bool
     """Whether a number marked as a percentage will do."""
+    form: CodeForm | None = None
+    """What a code is made of, where its author shows one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,7 @@ class Planner:
             clock=parameter.type == "integer" and name.unit == name.words[-1] == _HOUR,
             rate=rate_of(parameter, name) if role in NUMERIC else "",
             percent=takes_percent(parameter, name),
+            form=form_of_codes(parameter) if role == "code" else None,
         )
 
     def _other_words(self, parameter: Parameter) -> list[str]:

@@ -394,6 +394,7 @@ class SlotFilling:
 _STEPS: Final[Sequence[tuple[Set[Group], Callable[[SlotFilling], None]]]] = (
     ({"query"}, SlotFilling.fill_query),
     ({"claim"}, lambda slots: slots.assign_group("claim")),
+    ({"code"}, lambda slots: slots.assign_group("code")),
     ({"date"}, SlotFilling.fill_dates),
     ({"amount"}, lambda slots: slots.assign_group("amount")),
     ({"numbers"}, SlotFilling.fill_number_lists),
