@@ -283,7 +283,7 @@ def _codes(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> 
         if any(found.overlaps(from_span(span, None)) for span in whole):
             continue
         fit = own.fit(code.text) if own else OTHER
-        if own and fit and not (own.is_number and len(code.text) < _TELLING_DIGITS):
+        if own and fit and own.is_telling:
             points = _FITS[fit] + (HINT - 1 if own.leads(code.text) else 0)
             found = found._replace(value=own.written(code.text), fit=points)
         elif own or code.text.isdigit():
@@ -348,8 +348,6 @@ def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[Candidate]:
 _APART: Final[tuple[Kind, ...]] = ("email", "url", "array", "object", "date", "datetime", "time")
 _FITS: Final = {EXACT: HINT + 1, SIMILAR: HINT}
 """Points of a code for having the form of the example."""
-_TELLING_DIGITS: Final = 6
-"""Digits of a code that is no amount."""
 _CODE_DIGITS: Final = 4
 """Digits of a code that may be one though nothing says so, where one is needed."""
 _KIND_OF: Final[dict[ValueKind, Kind]] = {

@@ -6,10 +6,12 @@ and shorthand go, in questions and examples alike.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from server.library.model import Library
+from server.text.codes import EXACT, CodeForm, find_codes, form_of
 from server.text.dates import MONTH_PATTERN
 from server.text.language import load_language, shipped_languages
 from server.text.phrases import PhraseTable
@@ -39,6 +41,7 @@ _KINDS: Final[tuple[tuple[str, str, str], ...]] = (
     ),
     ("time", r"\d{1,2}:\d\d(?::\d\d)?\b", "10:30"),
 )
+_CODE: Final = "code"
 _NUMBER: Final = "10"
 # What can begin at few places is asked first: this is tried at every letter of a question.
 _VALUES: Final = re.compile(
@@ -129,6 +132,7 @@ class ValueMask:
         # Descriptions name no values: masked, a question would be less like them.
         has_examples = any(template.nl_examples for template in library.templates.values())
         self._table = PhraseTable(names if has_examples else {})
+        self._codes = _forms_of_codes(library) if has_examples else {}
         self._has_rows = has_examples and any(
             parameter.descriptor.kind == "rows_query"
             for template in library.templates.values()
@@ -138,7 +142,18 @@ class ValueMask:
     def __call__(self, text: str) -> str:
         """Return the masked text."""
         text = said_of_rows(text) if self._has_rows else text
+        text = self._without_codes(text) if self._codes else text
         return mask(self._with_names(text) if self._table else text)
+
+    def _without_codes(self, text: str) -> str:
+        text = text[:_LONGEST]
+        parts, done = list[str](), 0
+        for code in find_codes(text, tuple(self._codes)):
+            alike = [form for form in self._codes if form.fit(code.text) == EXACT]
+            alike.sort(key=lambda form: not form.leads(code.text))
+            parts += text[done : code.start], self._codes[alike[0]] if alike else _CODE
+            done = code.end
+        return "".join((*parts, text[done:]))
 
     def _with_names(self, text: str) -> str:
         tokens = Tokens(text[:_LONGEST])
@@ -149,6 +164,21 @@ class ValueMask:
             parts += text[done : tokens.starts[phrase.first]], phrase.value
             done = tokens.ends[phrase.last - 1]
         return "".join((*parts, text[done:]))
+
+
+def _forms_of_codes(library: Library) -> dict[CodeForm, str]:
+    """What codes look like, with the name of what they are of; the commonest comes first."""
+    found = Counter[tuple[CodeForm, str]]()
+    for template in library.templates.values():
+        for one in template.parameters:
+            is_text = one.type == "string" and not (one.enum or one.choices)
+            form = form_of(one.example) if is_text and isinstance(one.example, str) else None
+            if form is not None and form.is_telling:
+                found[form, _in_words(one.name)] += 1
+    forms: dict[CodeForm, str] = {}
+    for (form, name), _ in found.most_common():
+        forms.setdefault(form, name)
+    return forms
 
 
 def _names(word: str) -> bool:

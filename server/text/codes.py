@@ -15,6 +15,7 @@ _LONGEST_GROUP: Final = 4
 """Letters and digits of a code's part that may be written apart: LS10 1JR."""
 _FEWEST_DIGITS: Final = 3
 """Of what is a code though its letters are small."""
+_TELLING_DIGITS: Final = 6
 _LEAST_CAPITALS: Final = 4
 _LONGEST_EXAMPLE: Final = 40
 
@@ -56,10 +57,15 @@ class CodeForm:
         """Whether it has letters only."""
         return all(kind == "A" for kind, _ in self.runs)
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether what is written like it is no amount: it has letters, or many digits."""
+        return not self.is_number or self.runs[0][1] >= _TELLING_DIGITS
+
     def fit(self, text: str) -> int:
         """How well a text has this form; its blanks and hyphens may be left out."""
         runs = _runs(text)
-        if self.is_word and text.isupper() and runs[0][0] == "A":
+        if self.is_word and text.isupper() and runs[0] >= ("A", _LEAST_CAPITALS):
             return EXACT if len(runs) == 1 else SIMILAR
         if [kind for kind, _ in runs] != [kind for kind, _ in self.runs]:
             return OTHER
@@ -108,6 +114,8 @@ def find_codes(
     With `numbers`, all digits that stand alone.
     """
     words = [*_WORD.finditer(text)]
+    if text.isupper():  # where all letters are capitals, these tell nothing
+        forms = [form for form in forms if not form.is_word]
     at = 0
     while at < len(words):
         size = _size_at(text, words, at, forms) or int(numbers and words[at][0].isdigit())
