@@ -15,6 +15,8 @@ from server.text.codes import form_of
 Place = Literal["path", "query", "header", "body", "form"]
 
 _MAX_DEPTH: Final = 6
+_CLOCK: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]")
+_CLOCK_FORMAT: Final = re.compile(r"\bhh:mm\b(?!:ss)|\b24[- ]?h(?:our)? clock\b", re.IGNORECASE)
 _FOR_EXAMPLE: Final = re.compile(
     r"\b(?:e\.g\.|for example|for instance|such as|examples?:|like)[,:]?\s+[\"'`]?"
     r"([A-Za-z0-9][\w./-]*)",
@@ -64,13 +66,15 @@ def parameter_from(
     example: Any = None,
 ) -> ApiParameter:
     shape = flat(document, schema)
+    described = description or str(shape.get("description") or shape.get("title") or "")
     kind = type_of(shape)
+    if kind == "string" and _is_clock(wire, shape, example, described):
+        kind = "time"
     members = flat(document, shape.get("items"))
     enum = tuple(v for v in items(shape.get("enum")) if isinstance(v, str | int | float))
     numeric, text = kind in ("number", "integer"), kind == "string"
     default = shape.get("default")
     fits = isinstance(default, bool | int | float | str) and (not enum or default in enum)
-    described = description or str(shape.get("description") or shape.get("title") or "")
     return ApiParameter(
         name=identifier(wire),
         wire=wire,
@@ -133,6 +137,17 @@ def _example(shape: Mapping[str, Any], given: Any) -> Any:
         if value is not None and value != "":
             return value
     return None
+
+
+def _is_clock(wire: str, shape: Mapping[str, Any], given: Any, described: str) -> bool:
+    """Whether a text is a time of day, as its example, its description or its name has it."""
+    if shape.get("enum"):
+        return False
+    example = _example(shape, given)
+    if isinstance(example, str):
+        return _CLOCK.fullmatch(example) is not None
+    named = identifier(wire).split("_")[-1] == "time"
+    return named or _CLOCK_FORMAT.search(described) is not None
 
 
 def _described(text: str) -> str | None:

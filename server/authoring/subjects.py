@@ -97,6 +97,8 @@ class Nouns:
         if not telling:
             return None if identifier == "number" else self.by_parameter.get(parameter.name)
         known = {*self.by_path.values(), *self.by_parameter.values()}
+        if identifier == "code" and telling not in known and not _of_known(telling, known):
+            return None
         is_number = parameter.type == "integer" and (identifier or telling in known)
         if is_number or identifier not in ("", "number"):
             longer = [noun for noun in known if noun.endswith(f" {telling}")]
@@ -253,6 +255,11 @@ def _is_code(parameter: ApiParameter) -> bool:
     return bool(ends) and ends not in ("slug", "key", "ref", "reference")
 
 
+def _of_known(telling: str, known: Iterable[str]) -> bool:
+    """Whether a name ends with what the document has: from venue."""
+    return any(telling.endswith(f" {noun}") or noun.endswith(f" {telling}") for noun in known)
+
+
 def _refers(parameters: Sequence[ApiParameter]) -> bool:
     return any(_without_identifier(p.name)[1] for p in parameters)
 
@@ -315,7 +322,7 @@ def is_plural_noun(word: str, following: str) -> bool:
 
 def _verb_of(summary: str, *, reading: bool = False) -> str:
     first, _, rest = summary.partition(" ")
-    if not rest or not (first in phrases().seeing if reading else is_verb(first)):
+    if not rest or first == "new" or not (first in phrases().seeing if reading else is_verb(first)):
         return ""
     return "" if rest.split(" ")[0] in phrases().prepositions else first
 

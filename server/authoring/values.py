@@ -70,6 +70,9 @@ def spoken(value: Any, parameter: ApiParameter, turn: int = 0) -> str:
         return " and ".join(map(str, value))
     if isinstance(value, str) and parameter.type in ("date", "datetime"):
         return _day(value, turn)
+    if isinstance(value, str) and parameter.type == "time" and turn % 2 and value[3:5] == "00":
+        hour = int(value[:2])
+        return f"{hour % 12 or 12}{'pm' if hour >= 12 else 'am'}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -209,7 +212,9 @@ def _moment(kind: str, given: Any, turn: int) -> str:
 
 
 def later(day: str, turn: int) -> str:
-    """A day some days after another."""
+    """A day some days after another, or a time of day some hours after another."""
+    if ":" in day[:5]:
+        return f"{(int(day[:2]) + 1 + turn % 3) % 24:02}{day[2:]}"
     return (date.fromisoformat(day[:10]) + timedelta(days=2 + turn % 5)).isoformat()
 
 
@@ -227,6 +232,8 @@ def _day(value: str, turn: int) -> str:
 
 
 def _text(parameter: ApiParameter, given: Any, turn: int) -> str:
+    to_where = phrases().directions.get(name_words(parameter.name)[0]) == "to"
+    turn += to_where and parameter.is_code  # another place than that where it comes from
     if given is not None and turn == 0:
         return str(given)
     if parameter.pattern:
@@ -266,5 +273,10 @@ def _like_code(example: str, seed: str) -> str:
 
 
 def _pool(parameter: ApiParameter) -> tuple[str, ...]:
-    own = set(name_words(parameter.name))
-    return next((each.values for each in phrases().values if each.words & own), ())
+    parts = name_words(parameter.name)
+    # What it is stands last: the city of recipient_city.
+    for own in ({parts[-1]}, set(parts)):
+        for each in phrases().values:
+            if each.words & own:
+                return each.values
+    return phrases().person_names if len(parts) > 1 and parts[-1] == "name" else ()
