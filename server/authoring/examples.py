@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise, zip_longest
 from typing import Final
 
+from server.authoring.answers import asked_of_one, asked_of_several
 from server.authoring.clauses import (
     Clause,
     is_quality,
@@ -99,7 +100,9 @@ class _Writer:
             case "list":
                 yield from self._listing()
             case "get":
-                frames = list(self._frames["get"])
+                frames = _mixed(self._frames["get"], asked_of_one(subject))
+                if subject.by_id:
+                    frames.insert(1, "{by_id} {it}")
                 if self._is_person(subject.references.get(subject.owner, "")):
                     frames[1:1] = self._frames["get_person"]
                 yield from self._seeing(frames)
@@ -261,8 +264,21 @@ class _Writer:
         special: list[str] = []
         for words in _part_words(subject.part):
             special += words.frames if subject.owner else words.alone
+        if subject.owner:
+            own = self._part_names()
+            special += [f for f in asked_of_one(subject) if f and not own & set(f.split(" "))]
+            special = special[:MAX_EXAMPLES // 2]
         mixed = zip_longest(special, common)
         return [frame for pair in mixed for frame in pair if frame is not None]
+
+    def _part_names(self) -> set[str]:
+        return set(self._subject.part.split(" "))
+
+    def _by_id(self, frames: Sequence[str]) -> Sequence[str]:
+        """Frames of a command, some with the verb of the operation's id."""
+        if not self._subject.by_id or not self._subject.owner:
+            return frames
+        return _mixed(frames, self._frames["by_id"])
 
     def _seeing(self, frames: Sequence[str], *, plain: bool = False) -> Iterator[ExampleQuestion]:
         subject = self._subject
@@ -270,7 +286,9 @@ class _Writer:
         if subject.kind == "list" and not plain:
             special = [f for words in _part_words(subject.noun) for f in words.frames]
             seen = ["{seen}"] if subject.seen else []
-            frames = [*frames[:2], *seen, *special, *frames[2:]][:9]
+            track = ["{by_id} {owner}"] if subject.by_id else []
+            told = asked_of_several(subject)
+            frames = [*frames[:2], *track, *seen, *special, *told, *frames[2:]][:9]
         filters = [*self._optional]
         for at, frame in enumerate(frames):
             needed = [*self._says.needed()]
@@ -311,7 +329,7 @@ class _Writer:
         return self._says.fill(frame, {"name": name}, [Clause(values), *self._says.clauses(rest)])
 
     def _doing(self, frames: Sequence[str]) -> Iterator[ExampleQuestion]:
-        optional = self._optional
+        optional, frames = self._optional, self._by_id(frames)
         for at, frame in enumerate(frames):
             clauses = [*self._says.needed()]
             if optional and at % 3 != 0:
@@ -347,6 +365,12 @@ class _Writer:
     @staticmethod
     def _is_person(noun: str) -> bool:
         return noun.split(" ")[-1] in phrases().people
+
+
+def _mixed(frames: Sequence[str], more: Sequence[str]) -> list[str]:
+    """Frames with others between them, from the second one on."""
+    pairs = zip_longest(frames[1:], [frame for frame in more if frame])
+    return [*frames[:1], *(one for pair in pairs for one in pair if one is not None)]
 
 
 def _part_words(part: str) -> list[PartWords]:

@@ -71,6 +71,8 @@ class Phrases(_Part):
     spoken_after: frozenset[str]
     now_words: frozenset[str]
     collections: frozenset[str]
+    plain_verbs: frozenset[str]
+    happening: frozenset[str]
     address_parts: frozenset[str]
     qualities: frozenset[str]
     quality_endings: tuple[str, ...]
@@ -204,7 +206,7 @@ def said(value: object) -> str:
     text = str(value)
     if text.isupper() and ("_" in text or (text.isalpha() and len(text) > _LONGEST_ACRONYM)):
         text = text.lower()
-    as_it_is = text.isupper() or " " in text
+    as_it_is = text.isupper() or " " in text or text[:1].isdigit()
     return text if as_it_is or text.istitle() else words(text)
 
 

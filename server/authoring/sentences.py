@@ -98,6 +98,7 @@ class Sentences:
             "like": like[turn % len(like)],
             "done": participle(subject.verb),
             "part": subject.part,
+            "by_id": subject.by_id,
             "with": join_clauses([c.after for c in clauses]),
             **filled,
         }

@@ -46,6 +46,10 @@ class Subject:
     """What of the thing, or which of its things."""
     owner: str = ""
     """The parameter that says which one, or whose."""
+    tells: tuple[tuple[str, str], ...] = ()
+    """Names and types of what the result says of it."""
+    by_id: str = ""
+    """The verb that its id begins with, where that is another one."""
     references: Mapping[str, str] = field(default_factory=dict)
     """Parameters that are the number or the code of something, and the noun of that."""
 
@@ -161,6 +165,7 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     )  # fmt: skip
     verb = verb or phrases().commands[kind]
     own = summary if _verb_of(summary) else ""
+    own = re.sub(r"\s+(?:to|for|on) (?:another|an other|a different|some other)\b.*$", "", own)
     if reading:
         do = ""
     elif own and kind == "create" and own.split(" ", 1)[1].lower() == noun:
@@ -183,6 +188,7 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     part = tail if kind in ("part", "about") else ""
     if kind in ("part", "about") and named and singular(named) not in references.values():
         part = named
+    by_id = _verb_by_id(operation, noun, part)
     return Subject(
         kind=kind,
         noun=noun,
@@ -194,7 +200,18 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         part=part,
         owner=owner,
         references=references,
+        by_id=by_id if by_id != verb else "",
+        tells=operation.response.tells if reading else (),
     )
+
+
+def _verb_by_id(operation: ApiOperation, noun: str, part: str) -> str:
+    """The verb that an operation's id begins with, where it says more than the method does."""
+    first, *rest = name_words(operation.id)
+    if not rest or not is_verb(first) or first in phrases().plain_verbs:
+        return ""
+    said = {*map(singular, (*noun.split(" "), *part.split(" ")))}
+    return first if said & {*rest, *map(singular, rest)} else ""
 
 
 def description_of(subject: Subject) -> str:
