@@ -1,6 +1,7 @@
 """What a result tells, and how people ask for it: when is loan 7 due, who is the driver of van 3."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Final
 
 from server.authoring.naming import words
@@ -16,26 +17,38 @@ _MOST: Final = 6
 
 def asked_of_one(subject: Subject) -> list[str]:
     """Frames that ask for what the result of one thing tells, the most telling first."""
-    found = dict.fromkeys(_ranked(subject))
+    found = dict.fromkeys(frame for frame in _ranked(subject, subject.tells) if frame)
     return [*found][:_MOST]
 
 
 def asked_of_several(subject: Subject) -> list[str]:
-    """Frames that ask when something is so of the things that belong to somebody."""
-    found = [
-        frame.replace("{it}", "{owners} {part}").replace("is {", "are {").replace("does {", "do {")
+    """Frames that ask what the result says of the whole, and when something is so of its parts."""
+    of_parts = [
+        _of_many(_when(name)).replace("{it}", "{owners} {part}")
         for name, kind in subject.tells
-        if kind in _MOMENTS and (frame := _when(name))
+        if _is_moment(name, kind)
     ]
-    return [*dict.fromkeys(found)][:_MOST // 2]
+    of_whole = [frame.replace("{it}", "{owner}") for frame in _ranked(subject, subject.tells_whole)]
+    found = [frame for pair in zip_longest(of_whole, of_parts) for frame in pair if frame]
+    return [*dict.fromkeys(found)][: _MOST // 2 + 1]
 
 
-def _ranked(subject: Subject) -> Iterator[str]:
+def _of_many(frame: str) -> str:
+    for one, many in (("is {", "are {"), ("was {", "were {"), ("does {", "do {")):
+        frame = frame.replace(one, many)
+    return frame
+
+
+def _is_moment(name: str, kind: str) -> bool:
+    return kind in _MOMENTS or (kind == "string" and name_words(name)[-1] in ("date", "time"))
+
+
+def _ranked(subject: Subject, tells: Sequence[tuple[str, str]]) -> Iterator[str]:
     known = phrases()
-    own = {words(subject.owner), subject.noun}
-    spoken = [(name, kind) for name, kind in subject.tells if words(name) not in own]
+    own = {words(subject.owner), subject.noun, "name", "title"}
+    spoken = [(n, k) for n, k in tells if words(n) not in own | known.unspoken_results]
     for name, kind in spoken:
-        if kind in _MOMENTS:
+        if _is_moment(name, kind):
             yield _when(name)
     for name, kind in spoken:
         label = [word for word in name_words(name) if word not in known.identifiers]
@@ -44,7 +57,7 @@ def _ranked(subject: Subject) -> Iterator[str]:
             yield f"who is the {' '.join(label)} of {{it}}?"
     for name, kind in spoken:
         parts = name_words(name)
-        if kind in (*_MOMENTS, "boolean") or parts[-1] in known.identifiers:
+        if kind == "boolean" or _is_moment(name, kind) or parts[-1] in known.identifiers:
             continue
         special = [each for each in known.parts if {*parts, *map(singular, parts)} & each.words]
         yield f"what is the {' '.join(parts)} of {{it}}?"
@@ -64,6 +77,8 @@ def participle_like(word: str) -> bool:
 def _when(name: str) -> str:
     """How people ask for a moment by its name: expires_on, due_date, created_at, delivery_date."""
     parts = name_words(name)
+    if "date" in parts and is_verb(parts[0]) is False and len(parts) > 2:  # date of birth
+        return f"when is the {' '.join(parts)} of {{it}}?"
     while len(parts) > 1 and parts[-1] in _AT_END:
         parts = parts[:-1]
     last = parts[-1]
@@ -81,4 +96,6 @@ def _when(name: str) -> str:
                 return f"when will {{it}} {verb}?"
             if is_verb(verb):
                 return f"when will {{it}} be {participle(verb)}?"
-    return f"when is the {' '.join(parts)} of {{it}}?" if last != "timestamp" else "when is {it}?"
+    if len(parts) == 1 and last in (*_AT_END, "timestamp"):
+        return "when is {it}?"
+    return f"when is the {' '.join(parts)} of {{it}}?"

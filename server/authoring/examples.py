@@ -278,7 +278,8 @@ class _Writer:
         """Frames of a command, some with the verb of the operation's id."""
         if not self._subject.by_id or not self._subject.owner:
             return frames
-        return _mixed(frames, self._frames["by_id"])
+        kind = "by_id_create" if self._subject.kind == "create" else "by_id"
+        return _mixed(frames, self._frames[kind])
 
     def _seeing(self, frames: Sequence[str], *, plain: bool = False) -> Iterator[ExampleQuestion]:
         subject = self._subject

@@ -29,7 +29,9 @@ class ResponseShape:
     many: bool = False
     """Whether it is a list."""
     tells: tuple[tuple[str, str], ...] = ()
-    """Names and types of all that it says in single values, of the whole and of its parts."""
+    """Names and types of what it says in single values of the thing, or of each of the things."""
+    tells_whole: tuple[tuple[str, str], ...] = ()
+    """What it says beside them, of all together."""
     thing: str = ""
     """What the document calls the schema of what it has."""
 
@@ -38,15 +40,15 @@ def response_shape(document: ApiDocument, operation: Mapping[str, Any], path: st
     """What is sent back; at a path that names one thing, an object with a list is that thing."""
     schema = _good_schema(document, operation)
     shape, thing = _read_shape(document, schema, path)
-    parts = [flat(document, schema), flat(document, thing)]
-    told = {
-        str(name): type_of(each)
-        for part in parts
-        for name, raw in mapping(part.get("properties")).items()
-        if type_of(each := flat(document, raw)) not in _NESTED
-    }
+    whole = () if schema is thing else _told(document, schema)
     reference = str(mapping(thing).get("$ref") or "").rpartition("/")[2]
-    return replace(shape, tells=tuple(islice(told.items(), _MOST_TOLD)), thing=reference)
+    return replace(shape, tells=_told(document, thing), tells_whole=whole, thing=reference)
+
+
+def _told(document: ApiDocument, schema: Any) -> tuple[tuple[str, str], ...]:
+    properties = mapping(flat(document, schema).get("properties"))
+    told = ((str(name), type_of(flat(document, raw))) for name, raw in properties.items())
+    return tuple(islice((one for one in told if one[1] not in _NESTED), _MOST_TOLD))
 
 
 def _read_shape(document: ApiDocument, schema: Any, path: str) -> tuple[ResponseShape, Any]:

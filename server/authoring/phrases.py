@@ -71,6 +71,8 @@ class Phrases(_Part):
     spoken_after: frozenset[str]
     now_words: frozenset[str]
     collections: frozenset[str]
+    unspoken_results: frozenset[str]
+    schema_endings: frozenset[str]
     plain_verbs: frozenset[str]
     happening: frozenset[str]
     address_parts: frozenset[str]

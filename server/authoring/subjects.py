@@ -48,6 +48,8 @@ class Subject:
     """The parameter that says which one, or whose."""
     tells: tuple[tuple[str, str], ...] = ()
     """Names and types of what the result says of it."""
+    tells_whole: tuple[tuple[str, str], ...] = ()
+    """The same of all that a list has, and of what it belongs to."""
     by_id: str = ""
     """The verb that its id begins with, where that is another one."""
     references: Mapping[str, str] = field(default_factory=dict)
@@ -138,6 +140,8 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     reading = operation.method == "GET"
     verb = _verb_of(summary, reading=reading)
     named = _object_of(summary, reading=reading)
+    if noun in phrases().collections and operation.response.thing:
+        noun = _thing_of(operation).removeprefix(f"{noun} ") or noun
     kind = _kind(operation, ends_in_parameter=ends_in_parameter, owner=owner, tail=tail)
     if kind in ("update", "set") and verb and verb not in phrases().changing and owner:
         kind = "act"
@@ -158,7 +162,7 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     names = tuple(
         dict.fromkeys(
             singular(each)
-            for each in (named, _noun(last))
+            for each in (named, _noun(last), _thing_of(operation))
             if kind == "list" and each and is_plural(plural(each)) and singular(each) != noun
             and (is_plural(each) or each != named)
         )
@@ -202,6 +206,7 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         references=references,
         by_id=by_id if by_id != verb else "",
         tells=operation.response.tells if reading else (),
+        tells_whole=operation.response.tells_whole if reading else (),
     )
 
 
@@ -279,6 +284,13 @@ def _of_known(telling: str, known: Iterable[str]) -> bool:
 
 def _refers(parameters: Sequence[ApiParameter]) -> bool:
     return any(_without_identifier(p.name)[1] for p in parameters)
+
+
+def _thing_of(operation: ApiOperation) -> str:
+    """What the document calls what a list has: stock level, of StockLevel."""
+    spoken = name_words(operation.response.thing) if operation.response.thing else []
+    kept = [w for w in spoken if w not in phrases().schema_endings]
+    return " ".join(kept) if kept and all(word.isalpha() for word in kept) else ""
 
 
 def _statics(path: str) -> list[str]:
