@@ -286,6 +286,8 @@ def _codes(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> 
         if own and fit and own.is_telling:
             points = _FITS[fit] + (HINT - 1 if own.leads(code.text) else 0)
             found = found._replace(value=own.written(code.text), fit=points)
+        elif any(form.fit(code.text) == EXACT for form in plan.other_forms):
+            found = found._replace(rank=1, hinted=True)
         elif own or code.text.isdigit():
             hinted = not plan.required or len(code.text) < _CODE_DIGITS
             found = found._replace(rank=1, hinted=hinted)
@@ -329,12 +331,22 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Itera
         wholes = [span for kind in kinds for span in reading.of(kind)]
         # The 2 of 2.5 is no choice.
         is_digit = is_digits(tokens.words[phrase.first])
+        if phrase.last - phrase.first == 1 and _is_mere_word(reading, phrase.first):
+            found = found._replace(hinted=True)
         if not (is_digit and any(found.is_within(span) for span in wholes)):
             yield found
     for quote in reading.of("quoted"):
         known, value = plan.choices.lookup(quote.value)
         if known:
             yield from_span(quote, value)._replace(kind="vocabulary")
+
+
+def _is_mere_word(reading: ParsedText, at: int) -> bool:
+    """Whether a single letter is the word that it is elsewhere: a permit, I have."""
+    word, start = reading.tokens.words[at], reading.tokens.starts[at]
+    if len(word) > 1 or word not in _FUNCTION_WORDS:
+        return False
+    return at == 0 or not reading.clean[start].isupper()
 
 
 def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[Candidate]:

@@ -1,6 +1,6 @@
 """A template made ready for extraction: compiled once, used for every question."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,6 +71,8 @@ class ParameterPlan:
     """Whether a number marked as a percentage will do."""
     form: CodeForm | None = None
     """What a code is made of, where its author shows one."""
+    other_forms: tuple[CodeForm, ...] = ()
+    """What the library's other codes are made of, where its own are not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class Planner:
         """Compile the domain's patterns, or raise `ConfigurationInvalid`."""
         self._domain = domain
         self._types: dict[str, DomainType] = {}
+        self._forms: dict[CodeForm, set[str]] = {}
         problems: list[Problem] = []
         for name, written in domain.parameter_patterns.items():
             try:
@@ -101,6 +104,14 @@ class Planner:
             self._types[name] = DomainType(patterns, steps)
         if problems:
             raise ConfigurationInvalid(problems)
+
+    def learn_codes(self, templates: Iterable[Template]) -> None:
+        """Note the forms of codes of a library, so that none of them is taken for another one."""
+        for template in templates:
+            for parameter in template.parameters:
+                form = form_of_codes(parameter) if parameter.type == "string" else None
+                if form is not None and form.is_telling and not form.is_word:
+                    self._forms.setdefault(form, set()).add(parameter.name)
 
     def plan(self, template: Template) -> TemplatePlan:
         parameters = tuple(self._parameter(p, template) for p in template.parameters)
@@ -138,6 +149,7 @@ class Planner:
             rate=rate_of(parameter, name) if role in NUMERIC else "",
             percent=takes_percent(parameter, name),
             form=form_of_codes(parameter) if role == "code" else None,
+            other_forms=self._other_forms(parameter) if role == "code" else (),
         )
 
     def _other_words(self, parameter: Parameter) -> list[str]:
@@ -145,6 +157,11 @@ class Planner:
         words = {name, *name.split("_"), parameter.type}
         found = [other for word in words for other in self._domain.synonyms.get(word, ())]
         return found + [o for word in words & entities.keys() for o in entities[word].synonyms]
+
+    def _other_forms(self, parameter: Parameter) -> tuple[CodeForm, ...]:
+        if form_of_codes(parameter) is not None:
+            return ()
+        return tuple(form for form, names in self._forms.items() if parameter.name not in names)
 
     def _choices(self, parameter: Parameter) -> dict[str, object]:
         items = parameter.items or {}
