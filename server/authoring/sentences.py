@@ -171,7 +171,11 @@ class Sentences:
 
 def _parts_of_address(parameters: Sequence[ApiParameter]) -> frozenset[str]:
     streets = [p for p in parameters if name_words(p.name)[-1] == "street"]
-    parts = phrases().address_parts
+    parts = {*phrases().address_parts}
+    if streets and any(
+        name_words(p.name)[-1] == "name" and p.within == streets[0].within for p in parameters
+    ):
+        parts.add("street")  # a name, and then where it lives
     return frozenset(
         p.name
         for p in parameters

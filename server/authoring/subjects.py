@@ -180,6 +180,10 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         do = f"{verb} {{{owner}}}"
     else:
         do = f"{verb} {with_article(noun)}" if kind == "create" else verb
+    split = _split_command(summary, references[owner]) if owner and not reading else None
+    if split is not None and kind in ("act", "set", "update"):
+        verb = verb if kind == "act" and is_verb(tail) else split[0]
+        do = f"{split[0]} {{{owner}}} {_anchored_end(split[1], references, operation)}"
     if not reading and owner and f"{{{owner}}}" not in do:
         do = f"{do} for {{{owner}}}"
     seen = ""
@@ -208,6 +212,22 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         tells=operation.response.tells if reading else (),
         tells_whole=operation.response.tells_whole if reading else (),
     )
+
+
+def _split_command(summary: str, noun: str) -> tuple[str, str] | None:
+    """Verb and rest of a command that leaves out what it is done to: put, and on hold."""
+    first, _, rest = summary.partition(" ")
+    following = rest.split(" ")
+    is_split = len(following) > 1 and following[0] in phrases().prepositions
+    return (first, rest) if is_split and is_verb(first) and noun not in rest else None
+
+
+def _anchored_end(rest: str, references: Mapping[str, str], operation: ApiOperation) -> str:
+    for parameter in operation.parameters:
+        noun = references.get(parameter.name)
+        if noun and parameter.required and rest.endswith(f" {noun}"):
+            return f"{rest.removesuffix(noun)}{{{parameter.name}}}"
+    return rest
 
 
 def _verb_by_id(operation: ApiOperation, noun: str, part: str) -> str:

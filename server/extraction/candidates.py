@@ -332,7 +332,8 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Itera
         # The 2 of 2.5 is no choice.
         is_digit = is_digits(tokens.words[phrase.first])
         if phrase.last - phrase.first == 1 and _is_mere_word(reading, phrase.first):
-            found = found._replace(hinted=True)
+            if tokens.word(phrase.first - 1) not in plan.name.before:
+                continue
         if not (is_digit and any(found.is_within(span) for span in wholes)):
             yield found
     for quote in reading.of("quoted"):

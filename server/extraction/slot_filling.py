@@ -32,6 +32,7 @@ from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.rows_query import find_query
 from server.extraction.text_edges import NO_EDGES, TextEdges
 from server.extraction.small_words import small_words
+from server.extraction.text_chains import find_chain
 from server.extraction.value_kinds import Group
 from server.extraction.values import HINT, Candidate, SpanSet, show_value
 from server.text.parsed_text import ParsedText
@@ -49,6 +50,8 @@ class ExampleContexts:
     words: Mapping[str, ContextWords] = field(default_factory=dict)
     texts: Mapping[str, TextContext] = field(default_factory=dict)
     arrangements: Mapping[Group, Arrangements] = field(default_factory=dict)
+    chain: Sequence[str] = ()
+    """Texts that are told one after the other, with commas between them."""
 
 
 @dataclass
@@ -380,6 +383,7 @@ class SlotFilling:
             self.keep(plan, find_words(plan, self.reading, self.taken))
         if plans := self.unfilled("text"):
             self._assign_quotes(plans)
+        self._fill_chain()
         plans = self.unfilled("text")
         required = [plan for plan in plans if plan.required]
         for plan in sorted(plans, key=lambda plan: not plan.required):
@@ -391,6 +395,17 @@ class SlotFilling:
             text = self._find_text(left[0], left) if context.names else None
             if text is not None:
                 self.keep(left[0], self._validated(left[0], text))
+
+    def _fill_chain(self) -> None:
+        """Fill texts that stand as the examples have them, all with commas between them."""
+        chain = self.contexts.chain
+        plans = {plan.key: plan for plan in self.unfilled("text")}
+        if not chain or not plans.keys() >= set(chain):
+            return
+        for key, place in zip(
+            chain, find_chain(len(chain), self.reading, self.taken), strict=False
+        ):
+            self.keep(plans[key], self._validated(plans[key], text_at(self.reading, place)))
 
     def _assign_quotes(self, plans: Sequence[ParameterPlan]) -> None:
         quotes = [
