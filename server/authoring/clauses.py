@@ -141,7 +141,8 @@ def reference(
     parameter: ApiParameter, references: Mapping[str, str], text: str, turn: int = 0
 ) -> str:
     """One thing by its number or code: trip 5021, V-0042."""
-    noun = references[parameter.name]
+    nouns = nouns_of(parameter, references)
+    noun = nouns[(turn + 1) // 2 % len(nouns)]
     if is_free(parameter) and turn % 2:
         return text
     form = form_of(text) if parameter.is_code else None
@@ -157,6 +158,23 @@ def reference(
     if turn % 4 == 2 and parameter.type == "integer":
         return f"{noun} number {text}"
     return f"{short if turn % 4 == 3 else noun} {text}"
+
+
+def nouns_of(parameter: ApiParameter, references: Mapping[str, str]) -> list[str]:
+    """What a thing is called that a parameter names: member, and card, library card."""
+    noun = references[parameter.name]
+    left_out = phrases().identifiers | {"value"}
+    own = " ".join(word for word in name_words(parameter.name) if word not in left_out)
+    found = [noun]
+    if own and not ({*own.split(" ")} & {*noun.split(" ")}):
+        numbered = name_words(parameter.name)[-1] == "number"
+        found += [own] if not own.endswith("ing") else []
+        found += [f"{own} number"] if numbered else []
+        *described, last = parameter.description.lower().split(" ")
+        told = " ".join(described)
+        if last in phrases().identifiers and told.endswith(f" {own}") and len(described) < _SHORT:
+            found.append(told)
+    return found
 
 
 def join_clauses(clauses: Sequence[str]) -> str:

@@ -287,7 +287,9 @@ def _codes(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> 
             points = _FITS[fit] + (HINT - 1 if own.leads(code.text) else 0)
             found = found._replace(value=own.written(code.text), fit=points)
         elif any(form.fit(code.text) == EXACT for form in plan.other_forms):
-            found = found._replace(rank=1, hinted=True)
+            if own:
+                continue  # one that is known to be of something else
+            found = found._replace(rank=1, hinted=not plan.required)
         elif own or code.text.isdigit():
             hinted = not plan.required or len(code.text) < _CODE_DIGITS
             found = found._replace(rank=1, hinted=hinted)

@@ -72,7 +72,7 @@ class ParameterPlan:
     form: CodeForm | None = None
     """What a code is made of, where its author shows one."""
     other_forms: tuple[CodeForm, ...] = ()
-    """What the library's other codes are made of, where its own are not known."""
+    """What the library's other codes are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,6 @@ class Planner:
         return found + [o for word in words & entities.keys() for o in entities[word].synonyms]
 
     def _other_forms(self, parameter: Parameter) -> tuple[CodeForm, ...]:
-        if form_of_codes(parameter) is not None:
-            return ()
         return tuple(form for form, names in self._forms.items() if parameter.name not in names)
 
     def _choices(self, parameter: Parameter) -> dict[str, object]:
