@@ -254,7 +254,7 @@ def _choice(
     unit = label.split(" ")[-1]
     if unit in UNITS and text.isdigit():
         return Clause(given, after=f"for {text} {unit}")
-    if len(text) <= _LETTERS and text.isupper():
+    if len(text) <= _LETTERS and text.isupper() and " " not in label:
         return Clause(given, after=(f"in {label} {text}", f", {label} {text}")[turn % 2])
     if is_plural(text) and " " not in text:
         return Clause(given, after=f"for {text}")

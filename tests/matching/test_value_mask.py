@@ -54,3 +54,13 @@ def test_a_library_without_listed_values_masks_as_ever(text: str) -> None:
 
 def test_a_long_text_is_cut() -> None:
     assert len(ValueMask(house())("in the kitchen " * 5000)) <= 4000
+
+
+def test_a_code_is_named_by_what_it_is_of() -> None:
+    code = Parameter("shipment_id", "string", example="SH-100245")
+    other = Parameter("sku", "string", example="KTL-200-BLK")
+    own = replace(template("hold", ["hold SH-100245"]), parameters=(code, other))
+    masked = ValueMask(Library(Domain("d"), {"hold": own}))
+    assert masked("hold SH-7 now") == "hold shipment id now"
+    assert masked("stock of MUG-350-WHT") == "stock of sku"
+    assert masked("hold PL-8841/B, 3 kg") == "hold code, 10 kg"
