@@ -1,4 +1,4 @@
-"""What a result tells, and how people ask for it: when is loan 7 due, who is the driver of van 3."""
+"""What a result tells, and how people ask for it: when is loan 7 due, who drives van 3."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -50,7 +50,7 @@ def _ranked(subject: Subject, tells: Sequence[tuple[str, str]]) -> Iterator[str]
     for name, kind in spoken:
         if _is_moment(name, kind):
             yield _when(name)
-    for name, kind in spoken:
+    for name, _ in spoken:
         label = [word for word in name_words(name) if word not in known.identifiers]
         is_person = bool(label) and label[-1].removesuffix("s") in known.people
         if is_person and label != [subject.noun]:

@@ -279,12 +279,19 @@ def _led(parameter: ApiParameter, text: str, turn: int) -> str:
     label = label_of(parameter)
     lead = _lead_of(parameter)
     parts = name_words(parameter.name)
-    if lead is None and parameter.type == "string" and len(parts) > 1 and parts[0] in ("from", "to"):
+    if (
+        lead is None
+        and parameter.type == "string"
+        and len(parts) > 1
+        and parts[0] in ("from", "to")
+    ):
         return (f"{parts[0]} {text}", f"{parts[0]} {' '.join(parts[1:])} {text}")[turn % 4 == 3]
     moment = parameter.type in ("date", "datetime", "time")
     bound = parts[-1] in ("until", "since")  # they say it alone
     if moment and len(parts) > 1 and parts[-1] in known.spoken_after and not (bound or turn % 2):
-        told = parts[-2] if is_quality(parts[-2]) or len(parts) > 2 else participle_of_now(parts[-2])
+        told = (
+            parts[-2] if is_quality(parts[-2]) or len(parts) > 2 else participle_of_now(parts[-2])
+        )
         last = "on" if parts[-1] == "at" and parameter.type == "datetime" else parts[-1]
         return f"{' '.join((*parts[:-2], told, last))} {text}"
     if lead is None and parameter.type == "string" and parts[-1] == "name" and len(parts) > 1:

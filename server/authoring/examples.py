@@ -289,7 +289,7 @@ class _Writer:
         if subject.owner:
             own = self._part_names()
             special += [f for f in asked_of_one(subject) if f and not own & set(f.split(" "))]
-            special = special[:MAX_EXAMPLES // 2]
+            special = special[: MAX_EXAMPLES // 2]
         mixed = zip_longest(special, common)
         return [frame for pair in mixed for frame in pair if frame is not None]
 

@@ -179,7 +179,8 @@ def _parts_of_address(parameters: Sequence[ApiParameter]) -> frozenset[str]:
     return frozenset(
         p.name
         for p in parameters
-        if streets and any(f" {words(p.name)}".endswith(f" {part}") for part in parts)
+        if streets
+        and any(f" {words(p.name)}".endswith(f" {part}") for part in parts)
         and p.within == streets[0].within
     )
 

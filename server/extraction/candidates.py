@@ -333,9 +333,9 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Itera
         wholes = [span for kind in kinds for span in reading.of(kind)]
         # The 2 of 2.5 is no choice.
         is_digit = is_digits(tokens.words[phrase.first])
-        if phrase.last - phrase.first == 1 and _is_mere_word(reading, phrase.first):
-            if tokens.word(phrase.first - 1) not in plan.name.before:
-                continue
+        named = tokens.word(phrase.first - 1) in plan.name.before
+        if phrase.last - phrase.first == 1 and _is_mere_word(reading, phrase.first) and not named:
+            continue
         if not (is_digit and any(found.is_within(span) for span in wholes)):
             yield found
     for quote in reading.of("quoted"):
@@ -372,7 +372,8 @@ _KIND_OF: Final[dict[ValueKind, Kind]] = {
 _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "number": _amounts, "percentage": _amounts, "money": _amounts,
     "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
-    "duration": _spans, "shaped": _shaped, "code": _codes, "email": _spans, "url": _spans, "currency": _currencies,
+    "duration": _spans, "shaped": _shaped, "code": _codes, "email": _spans, "url": _spans,
+    "currency": _currencies,
     "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
     "choice": _choices, "expression": _expressions, "timezone": _places,
     "country": lambda _, __, reading: [from_span(s, s.value) for s in reading.countries],

@@ -30,9 +30,9 @@ from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.rows_query import find_query
-from server.extraction.text_edges import NO_EDGES, TextEdges
 from server.extraction.small_words import small_words
 from server.extraction.text_chains import find_chain
+from server.extraction.text_edges import NO_EDGES, TextEdges
 from server.extraction.value_kinds import Group
 from server.extraction.values import HINT, Candidate, SpanSet, show_value
 from server.text.parsed_text import ParsedText

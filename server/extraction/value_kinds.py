@@ -82,8 +82,8 @@ def _rate_of(words: Sequence[str]) -> str:
 
 
 Group = Literal[
-    "data", "query", "claim", "code", "date", "amount", "numbers", "field", "fields", "cell", "boolean",
-    "words", "text",
+    "data", "query", "claim", "code", "date", "amount", "numbers", "field", "fields", "cell",
+    "boolean", "words", "text",
 ]  # fmt: skip
 """Roles whose values could be taken for one another's; filled in this order."""
 

@@ -26,8 +26,8 @@ from server.text.expressions import read_expression
 ValueKind = Literal[
     "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
     "duration", "timezone", "country", "date_format", "email", "url", "shaped", "code", "boolean",
-    "choice", "choices", "numbers", "records", "object", "strings", "field", "fields", "cell", "custom",
-    "rows_query", "text", "expression",
+    "choice", "choices", "numbers", "records", "object", "strings", "field", "fields", "cell",
+    "custom", "rows_query", "text", "expression",
 ]  # fmt: skip
 """How the values of a parameter are recognised in a question.
 

@@ -125,9 +125,7 @@ def find_codes(
         at += max(size, 1)
 
 
-def _size_at(
-    text: str, words: Sequence[re.Match[str]], at: int, forms: Sequence[CodeForm]
-) -> int:
+def _size_at(text: str, words: Sequence[re.Match[str]], at: int, forms: Sequence[CodeForm]) -> int:
     """How many words from `at` on are one code."""
     groups = {form.groups for form in forms} | {1, 2}
     for size in sorted(groups, reverse=True):

@@ -22,15 +22,27 @@ MOVES = ("move 6 KTL-200-BLK from LDS1 to LDS4", "KTL-311-BLK, 4 units from LDS3
     [
         (
             "Transfer 50 MUG-350-WHT from GLA1 to MAN2",
-            {"sku": "MUG-350-WHT", "quantity": 50, "from_warehouse": "GLA1", "to_warehouse": "MAN2"},
+            {
+                "sku": "MUG-350-WHT",
+                "quantity": 50,
+                "from_warehouse": "GLA1",
+                "to_warehouse": "MAN2",
+            },
         ),
         (
             "to MAN2 from GLA1 please, 20 of LMP-040-BRS",
-            {"sku": "LMP-040-BRS", "quantity": 20, "from_warehouse": "GLA1", "to_warehouse": "MAN2"},
+            {
+                "sku": "LMP-040-BRS",
+                "quantity": 20,
+                "from_warehouse": "GLA1",
+                "to_warehouse": "MAN2",
+            },
         ),
     ],
 )
-def test_codes_go_by_their_forms_and_by_what_leads_to_them(text: str, found: dict[str, Any]) -> None:
+def test_codes_go_by_their_forms_and_by_what_leads_to_them(
+    text: str, found: dict[str, Any]
+) -> None:
     assert arguments(text, SKU, COUNT, FROM, TO, examples=MOVES) == found
 
 
