@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from server.library.model import Library
+from server.library.parameters import name_words
 from server.text.codes import EXACT, CodeForm, find_codes, form_of
 from server.text.dates import MONTH_PATTERN
 from server.text.language import load_language, shipped_languages
@@ -19,6 +20,7 @@ from server.text.rows.naming import said_of_rows
 from server.text.tokens import Tokens
 
 _NUMBERS: Final = load_language("en").numbers
+_IDENTIFIERS: Final = load_language("en").group("identifier_names")
 _MONTH: Final = rf"(?:{MONTH_PATTERN})\b\.?"
 _NUMBER_WORDS: Final = (
     *(word for word, value in _NUMBERS.words.items() if value > 1 and " " not in word),
@@ -173,7 +175,11 @@ def _forms_of_codes(library: Library) -> dict[CodeForm, str]:
         for one in template.parameters:
             is_text = one.type == "string" and not (one.enum or one.choices)
             form = form_of(one.example) if is_text and isinstance(one.example, str) else None
-            if form is not None and form.is_telling:
+            if form is None or not form.is_telling:
+                continue
+            # IKEA is the example of a shop, and GUILDHALL that of a code.
+            is_mixed = not (form.is_word or form.is_number)
+            if is_mixed or not _IDENTIFIERS.isdisjoint(name_words(one.name)):
                 found[form, _in_words(one.name)] += 1
     forms: dict[CodeForm, str] = {}
     for (form, name), _ in found.most_common():

@@ -96,7 +96,7 @@ def form_of(example: str) -> CodeForm | None:
         and (
             _is_mixed(example)
             if len(groups) == 1
-            else example.isupper() and _is_mixed(example) and max(map(len, groups)) <= 5
+            else example.isupper() and _is_mixed(groups[0]) and max(map(len, groups)) <= 5
         )
     )
     is_number = example.isdigit() and len(example) >= _FEWEST_DIGITS
