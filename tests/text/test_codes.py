@@ -56,7 +56,9 @@ def test_a_code_has_the_form_of_an_example(example: str, text: str, fit: int) ->
     assert form(example).fit(text) == fit
 
 
-@pytest.mark.parametrize("example", ["Leeds", "50 EUR", "12 Mill Lane", "3 May 2026", "4kg", "12", "DE", ""])
+@pytest.mark.parametrize(
+    "example", ["Leeds", "50 EUR", "12 Mill Lane", "3 May 2026", "4kg", "12", "DE", ""]
+)
 def test_what_is_written_as_other_texts_are_is_no_code(example: str) -> None:
     assert form_of(example) is None
 
