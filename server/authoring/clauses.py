@@ -9,6 +9,7 @@ from server.authoring.phrases import (
     LeadWords,
     is_plural,
     name_words,
+    participle_of_now,
     phrases,
     plural,
     said,
@@ -17,8 +18,14 @@ from server.authoring.phrases import (
 )
 from server.authoring.schema import ApiParameter
 from server.authoring.values import is_free, later, spoken, value_of
+from server.text.codes import form_of
+from server.text.durations import UNITS
 from server.text.language import load_language
+from server.text.units import is_measure, unit_of
 
+_LETTERS: Final = 2
+"""Of a value that needs its name beside it: zone A."""
+_COUNTED: Final = re.compile(r"(?:(?:the )?number of|how many) (\w+)$", re.IGNORECASE)
 _SHORT: Final = 4
 """A code with as few letters is not said alone."""
 
@@ -54,7 +61,11 @@ def clause_of(
     given = {parameter.name: value}
     text = spoken(value, parameter, turn)
     if parameter.name in references:
-        return Clause(given, after=f"for {reference(parameter, references, text, turn)}")
+        named = reference(parameter, references, text, turn)
+        return Clause(given, after=f"{_lead_to(parameter, references[parameter.name])} {named}")
+    measured = _measured(parameter, text, turn)
+    if measured:
+        return Clause(given, after=measured)
     if parameter.type == "boolean":
         return _flag(parameter, given)
     if parameter.name in phrases().limits and parameter.type == "integer":
@@ -77,13 +88,50 @@ def span_of(start: ApiParameter, end: ApiParameter, turn: int) -> Clause:
     return Clause({start.name: first, end.name: last}, after=text)
 
 
+def _lead_to(parameter: ApiParameter, noun: str) -> str:
+    """What stands before a thing that is named by its number: from, to, at or for."""
+    known = phrases()
+    direction = known.directions.get(name_words(parameter.name)[0])
+    if direction is not None:
+        return direction
+    lead = next((x for x in known.leads if noun.split(" ")[-1] in x.words), None)
+    return "at" if lead is not None and lead.says[0] == "in {value}" else "for"
+
+
+def _measured(parameter: ApiParameter, text: str, turn: int) -> str:
+    """A number with what it counts: 3.5 kg, 12 months, 6 pallets, 15 people; empty for others."""
+    if parameter.type not in ("number", "integer"):
+        return ""
+    *before, last = name_words(parameter.name)
+    known, lead = phrases(), _lead_of(parameter)
+    bound = set(before) & {"min", "minimum", "max", "maximum"}
+    if last in known.head_counts or parameter.description.lower() in known.head_counts:
+        most = "at most" if bound & {"max", "maximum"} else "at least"
+        return f"for {most if bound else ''} {text} people".replace("  ", " ")
+    if bound or (lead is not None and last in UNITS and not before):
+        return ""
+    if before and last in UNITS:
+        return (f"for {text} {last}", f", {text} {last}")[turn % 2]
+    if before and (is_measure(unit := unit_of(last) or "")):
+        said_so = "weighing {0}" if before[-1] == "weight" else "of {0}"
+        says = (said_so, ", {0}", "with a " + " ".join(before) + " of {0}")
+        return says[turn % 3].format(f"{text} {last if len(last) > 1 else unit}")
+    counted = " ".join(before) if last == "count" else ""
+    described = _COUNTED.match(parameter.description)
+    counted = counted or (described[1].lower() if described else "")
+    if counted and parameter.type == "integer":
+        return (f"with {text} {plural(counted)}", f", {text} {plural(counted)}")[turn % 2]
+    return ""
+
+
 def is_span(start: ApiParameter, end: ApiParameter) -> bool:
     """Whether two parameters are the ends of a time."""
     roles = load_language("en").roles
-    moments = ("date", "datetime")
+    moments = ("date", "datetime", "time")
     return (
         start.type in moments
         and end.type in moments
+        and start.type == end.type
         and bool({*name_words(start.name)} & roles.starts)
         and bool({*name_words(end.name)} & roles.ends)
     )
@@ -93,11 +141,16 @@ def reference(
     parameter: ApiParameter, references: Mapping[str, str], text: str, turn: int = 0
 ) -> str:
     """One thing by its number or code: trip 5021, V-0042."""
-    noun = references[parameter.name]
+    nouns = nouns_of(parameter, references)
+    noun = nouns[(turn + 1) // 2 % len(nouns)]
     if is_free(parameter) and turn % 2:
         return text
-    if parameter.pattern and len(text) > _SHORT and turn % 3 == 1:
+    form = form_of(text) if parameter.is_code else None
+    telling = form is not None and not form.is_number
+    if (parameter.pattern or telling) and len(text) > _SHORT and turn % 3 == 1:
         return text
+    if telling and phrases().directions.get(name_words(parameter.name)[0]):
+        return text if turn % 2 == 0 else f"{noun.split(' ')[-1]} {text}"
     own = name_words(parameter.name)[-1]
     if own in phrases().named_identifiers and turn % 3 == 2:
         return f"{own.upper()} {text}"
@@ -105,6 +158,23 @@ def reference(
     if turn % 4 == 2 and parameter.type == "integer":
         return f"{noun} number {text}"
     return f"{short if turn % 4 == 3 else noun} {text}"
+
+
+def nouns_of(parameter: ApiParameter, references: Mapping[str, str]) -> list[str]:
+    """What a thing is called that a parameter names: member, and card, library card."""
+    noun = references[parameter.name]
+    left_out = phrases().identifiers | {"value"}
+    own = " ".join(word for word in name_words(parameter.name) if word not in left_out)
+    found = [noun]
+    if own and not ({*own.split(" ")} & {*noun.split(" ")}):
+        numbered = name_words(parameter.name)[-1] == "number"
+        found += [own] if not own.endswith("ing") else []
+        found += [f"{own} number"] if numbered else []
+        *described, last = parameter.description.lower().split(" ")
+        told = " ".join(described)
+        if last in phrases().identifiers and told.endswith(f" {own}") and len(described) < _SHORT:
+            found.append(told)
+    return found
 
 
 def join_clauses(clauses: Sequence[str]) -> str:
@@ -135,6 +205,11 @@ def at_the_end(parameter: ApiParameter, clause: Clause) -> str:
     return f", {clause.before or clause.are}"
 
 
+def is_action(word: str) -> bool:
+    """Whether a word is a verb that orders something: notify."""
+    return any(word in group for group in load_language("en").actions) and not is_quality(word)
+
+
 def is_quality(word: str) -> bool:
     """Whether a word says how a thing is, and not what it is."""
     known = phrases().qualities | {*phrases().grammar.irregular_participles.values()}
@@ -151,6 +226,10 @@ def _flag(parameter: ApiParameter, given: Mapping[str, Any]) -> Clause:
         return Clause(given, after=f"with {told}", have=told)
     if parts[0] in known.prepositions:
         return Clause(given, after=f"that are {label}", are=label)
+    if len(parts) > 1 and is_action(parts[0]):
+        return Clause(given, after=f"and {parts[0]} the {' '.join(parts[1:])}")
+    if parts[-1] in known.now_words and is_quality(parts[0]):
+        return Clause(given, after=label, are=label)
     if is_quality(parts[-1]):
         return Clause(given, before=label, are=label)
     thing = label if is_plural(label) else with_article(label)
@@ -172,6 +251,11 @@ def _choice(
     known = phrases()
     label = label_of(parameter)
     own = set(label.split(" "))
+    unit = label.split(" ")[-1]
+    if unit in UNITS and text.isdigit():
+        return Clause(given, after=f"for {text} {unit}")
+    if len(text) <= _LETTERS and text.isupper() and " " not in label:
+        return Clause(given, after=(f"in {label} {text}", f", {label} {text}")[turn % 2])
     if is_plural(text) and " " not in text:
         return Clause(given, after=f"for {text}")
     if own & {"sort", "order", "orderby", "sortby", "weekday"}:
@@ -194,6 +278,24 @@ def _led(parameter: ApiParameter, text: str, turn: int) -> str:
     known = phrases()
     label = label_of(parameter)
     lead = _lead_of(parameter)
+    parts = name_words(parameter.name)
+    if (
+        lead is None
+        and parameter.type == "string"
+        and len(parts) > 1
+        and parts[0] in ("from", "to")
+    ):
+        return (f"{parts[0]} {text}", f"{parts[0]} {' '.join(parts[1:])} {text}")[turn % 4 == 3]
+    moment = parameter.type in ("date", "datetime", "time")
+    bound = parts[-1] in ("until", "since")  # they say it alone
+    if moment and len(parts) > 1 and parts[-1] in known.spoken_after and not (bound or turn % 2):
+        told = (
+            parts[-2] if is_quality(parts[-2]) or len(parts) > 2 else participle_of_now(parts[-2])
+        )
+        last = "on" if parts[-1] == "at" and parameter.type == "datetime" else parts[-1]
+        return f"{' '.join((*parts[:-2], told, last))} {text}"
+    if lead is None and parameter.type == "string" and parts[-1] == "name" and len(parts) > 1:
+        return (f"for {text}", f"with {label} {text}")[turn % 2]
     if lead is not None:
         rest = " ".join(part for part in label.split(" ") if part not in lead.words)
         says = lead.says[turn % len(lead.says)]

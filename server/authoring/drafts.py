@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -17,8 +17,9 @@ from server.authoring.operations import ApiOperation, read_operations
 from server.authoring.patterns import patterns_of
 from server.authoring.phrases import phrases
 from server.authoring.schema import ApiParameter
+from server.authoring.shared import with_shown_values
 from server.authoring.subjects import Nouns, Subject, description_of, subject_of
-from server.authoring.values import is_usable, later, value_of
+from server.authoring.values import is_invented, later, value_of
 
 Data = dict[str, Any]
 
@@ -58,7 +59,7 @@ def draft_library(document: ApiDocument) -> Draft:
     }
     if authentication.common:
         domain["authentication"] = authentication.common
-    found = _with_shared_values(operations.found)
+    found = with_shown_values(operations.found, document)
     nouns = Nouns.of(found)
     subjects = {o.id: subject_of(o, nouns) for o in found}
     written = _examples(subjects)
@@ -79,25 +80,6 @@ def draft_library(document: ApiDocument) -> Draft:
         notes=(*notes, *authentication.notes),
         base_url=base_url,
     )
-
-
-def _with_shared_values(operations: list[ApiOperation]) -> list[ApiOperation]:
-    """The operations, their parameters with what others of the same name have for examples."""
-    values: dict[tuple[str, str], list[str]] = {}
-    for operation in operations:
-        for p in operation.parameters:
-            if isinstance(p.example, str) and is_usable(p.example, p):
-                values.setdefault((p.name, p.type), []).append(p.example)
-    return [
-        replace(
-            operation,
-            parameters=tuple(
-                replace(p, others=tuple(dict.fromkeys(values.get((p.name, p.type), ()))))
-                for p in operation.parameters
-            ),
-        )
-        for operation in operations
-    ]
 
 
 def _examples(subjects: Mapping[str, Subject]) -> dict[str, list[str]]:
@@ -153,8 +135,13 @@ def _body(parameters: Iterable[ApiParameter]) -> Data:
 
 
 def example_of(parameter: ApiParameter, subject: Subject) -> Any:
-    """The value of a parameter in the first examples; the end of a time is not its beginning."""
+    """The value of a parameter in the first examples; the end of a time is not its beginning.
+
+    None for a code of which the document shows none: what it looks like is not known.
+    """
     own = next((p for p in subject.parameters if p.name == parameter.name), parameter)
+    if is_invented(own):
+        return None
     value = value_of(own)
     if any(is_span(start, parameter) for start in subject.parameters):
         return f"{later(value, 0)}{value[10:]}"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise, zip_longest
 from typing import Final
 
+from server.authoring.answers import asked_of_one, asked_of_several
 from server.authoring.clauses import (
     Clause,
     is_quality,
@@ -99,7 +100,9 @@ class _Writer:
             case "list":
                 yield from self._listing()
             case "get":
-                frames = list(self._frames["get"])
+                frames = _mixed(self._frames["get"], asked_of_one(subject))
+                if subject.by_id:
+                    frames.insert(1, "{by_id} {it}")
                 if self._is_person(subject.references.get(subject.owner, "")):
                     frames[1:1] = self._frames["get_person"]
                 yield from self._seeing(frames)
@@ -155,8 +158,7 @@ class _Writer:
 
     def _listing(self) -> Iterator[ExampleQuestion]:
         subject = self._subject
-        if subject.owner:
-            yield from self._seeing(self._frames["parts"])
+        of_owner = [*self._seeing(self._frames["parts"])] if subject.owner else []
         quality, _, thing = subject.noun.partition(" ")
         if thing and is_quality(quality) and not subject.owner:
             for frame in self._frames["quality"]:
@@ -177,7 +179,9 @@ class _Writer:
         ]
         filtered = [*self._filtered()]
         if subject.owner or self._loose:
-            yield from filtered
+            yield from of_owner[:4]
+            for one, other in zip_longest(of_owner[4:], filtered):
+                yield from (each for each in (one, other) if each is not None)
             for frame in self._frames["filtered"] if not subject.owner else ():
                 yield from self._some([frame])
             return
@@ -203,12 +207,9 @@ class _Writer:
             said += [[*self._says.needed(), c] for c in (*self._says.clauses(parameters), *ends)]
         for one, other in pairwise([*self._says.clauses(rest)]):
             said.append([*self._says.needed(), one, other])
-        kinds = [p for p in rest if p.enum and label_of(p) in phrases().nouns_of_kind]
-        for frame in self._frames["of_kind"] if not subject.owner else ():
-            for kind in kinds[:1]:
-                value = self._says.value(kind)
-                filled = {"kinds": plural(spoken(value, kind))}
-                yield self._says.fill(frame, filled, [*needed, Clause({kind.name: value})])
+        if not subject.owner:
+            yield from self._of_kind(rest, needed)
+            yield from self._called(rest, needed)
         if limits and not subject.owner:
             said.insert(min(5, len(said)), [*needed, *self._says.clauses(limits[:1])])
         person = self._is_person(subject.noun)
@@ -234,6 +235,30 @@ class _Writer:
                 more = self._frames["anything"]
                 frame, filled = more[(at // 4) % len(more)], {"with": after}
             yield self._says.fill(frame, filled, clauses)
+
+    def _of_kind(
+        self, filters: Sequence[ApiParameter], needed: list[Clause]
+    ) -> Iterator[ExampleQuestion]:
+        """Things called by their kind alone, and with another filter."""
+        kinds = [p for p in filters if p.enum and label_of(p) in phrases().nouns_of_kind][:1]
+        others = [p for p in filters if p not in kinds and p.type != "boolean"]
+        for at, frame in enumerate(self._frames["of_kind"] if kinds else ()):
+            value = self._says.value(kinds[0])
+            more = [*self._says.clauses(others[at % len(others) :][:1])] if others else []
+            more = [c for c in more if c.after] if "{with}" in frame else []
+            filled = {"kinds": plural(spoken(value, kinds[0]))}
+            said = [Clause({kinds[0].name: value}), *needed, *more]
+            yield self._says.fill(frame, filled, said)
+
+    def _called(
+        self, filters: Sequence[ApiParameter], needed: list[Clause]
+    ) -> Iterator[ExampleQuestion]:
+        named = [p for p in filters if p.name in phrases().own_names][:1]
+        for frame in self._frames["called"] if named else ():
+            value = self._says.value(named[0])
+            yield self._says.fill(
+                frame, {"name": str(value)}, [Clause({named[0].name: value}), *needed]
+            )
 
     def _of_state(self, clause: Clause, at: int) -> ExampleQuestion:
         person = self._is_person(self._subject.noun) and bool(clause.are)
@@ -261,8 +286,22 @@ class _Writer:
         special: list[str] = []
         for words in _part_words(subject.part):
             special += words.frames if subject.owner else words.alone
+        if subject.owner:
+            own = self._part_names()
+            special += [f for f in asked_of_one(subject) if f and not own & set(f.split(" "))]
+            special = special[: MAX_EXAMPLES // 2]
         mixed = zip_longest(special, common)
         return [frame for pair in mixed for frame in pair if frame is not None]
+
+    def _part_names(self) -> set[str]:
+        return set(self._subject.part.split(" "))
+
+    def _by_id(self, frames: Sequence[str]) -> Sequence[str]:
+        """Frames of a command, some with the verb of the operation's id."""
+        if not self._subject.by_id or not self._subject.owner:
+            return frames
+        kind = "by_id_create" if self._subject.kind == "create" else "by_id"
+        return _mixed(frames, self._frames[kind])
 
     def _seeing(self, frames: Sequence[str], *, plain: bool = False) -> Iterator[ExampleQuestion]:
         subject = self._subject
@@ -270,8 +309,11 @@ class _Writer:
         if subject.kind == "list" and not plain:
             special = [f for words in _part_words(subject.noun) for f in words.frames]
             seen = ["{seen}"] if subject.seen else []
-            frames = [*frames[:2], *seen, *special, *frames[2:]][:9]
+            track = ["{by_id} {owner}"] if subject.by_id else []
+            told = asked_of_several(subject)
+            frames = [*frames[:2], *track, *seen, *special, *told, *frames[2:]][:9]
         filters = [*self._optional]
+        nouns = [*subject.names, subject.noun]
         for at, frame in enumerate(frames):
             needed = [*self._says.needed()]
             clauses = needed
@@ -279,6 +321,8 @@ class _Writer:
                 more = [*self._says.clauses([filters[(at // 3) % len(filters)]])]
                 clauses = [*needed, *more]
             tail = "?" if frame.endswith("?") else ""
+            if subject.kind == "list" and not plain and at % 3 == 1:
+                part = plural(nouns[(at // 3) % len(nouns)])
             yield self._says.fill(f"{frame.rstrip('?')}{{with}}{tail}", {"part": part}, clauses)
 
     def _creating(self) -> Iterator[ExampleQuestion]:
@@ -293,8 +337,15 @@ class _Writer:
         first, second = self._frames["create"], self._frames["act_freely"]
         several = len(subject.references) > 1
         frames = [*second[:5], *first[1:4], *second[5:]] if several else first
+        kinds = [p for p in self._loose if p.enum and _is_kind(p)][:1]
         if not names:
-            yield from self._doing(frames)
+            special = [
+                self._of_this_kind(frame, kind)
+                for kind in kinds
+                for frame in self._frames["create_kind"]
+            ]
+            for one, other in zip_longest(self._doing(frames), special):
+                yield from (each for each in (one, other) if each is not None)
             return
         person = self._is_person(subject.noun)
         others = self._frames["create_person" if person else "create_named"]
@@ -310,8 +361,17 @@ class _Writer:
         name = " ".join(map(str, values.values()))
         return self._says.fill(frame, {"name": name}, [Clause(values), *self._says.clauses(rest)])
 
+    def _of_this_kind(self, frame: str, kind: ApiParameter) -> ExampleQuestion:
+        value = self._says.value(kind)
+        noun = self._subject.noun
+        said = spoken(value, kind)
+        told = said if said.endswith(noun) else f"{said} {noun}"
+        rest = [p for p in self._loose if p is not kind]
+        clauses = [Clause({kind.name: value}), *self._says.clauses(rest)]
+        return self._says.fill(frame, {"a_kind": with_article(told)}, clauses)
+
     def _doing(self, frames: Sequence[str]) -> Iterator[ExampleQuestion]:
-        optional = self._optional
+        optional, frames = self._optional, self._by_id(frames)
         for at, frame in enumerate(frames):
             clauses = [*self._says.needed()]
             if optional and at % 3 != 0:
@@ -347,6 +407,16 @@ class _Writer:
     @staticmethod
     def _is_person(noun: str) -> bool:
         return noun.split(" ")[-1] in phrases().people
+
+
+def _is_kind(parameter: ApiParameter) -> bool:
+    return label_of(parameter).split(" ")[-1] in phrases().nouns_of_kind
+
+
+def _mixed(frames: Sequence[str], more: Sequence[str]) -> list[str]:
+    """Frames with others between them, from the second one on."""
+    pairs = zip_longest(frames[1:], [frame for frame in more if frame])
+    return [*frames[:1], *(one for pair in pairs for one in pair if one is not None)]
 
 
 def _part_words(part: str) -> list[PartWords]:

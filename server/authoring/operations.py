@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Final, Literal
 
 from server.authoring.document import ApiDocument, items, mapping
@@ -15,6 +16,7 @@ _MAX_WRAPPER: Final = 4
 """An object with more properties than this is the thing itself, not its wrapping."""
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NESTED: Final = ("object", "array")
+_MOST_TOLD: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +28,50 @@ class ResponseShape:
     total: str = ""
     many: bool = False
     """Whether it is a list."""
+    tells: tuple[tuple[str, str], ...] = ()
+    """Names and types of what it says in single values of the thing, or of each of the things."""
+    tells_whole: tuple[tuple[str, str], ...] = ()
+    """What it says beside them, of all together."""
+    thing: str = ""
+    """What the document calls the schema of what it has."""
 
 
 def response_shape(document: ApiDocument, operation: Mapping[str, Any], path: str) -> ResponseShape:
     """What is sent back; at a path that names one thing, an object with a list is that thing."""
-    shape = flat(document, _good_schema(document, operation))
+    schema = _good_schema(document, operation)
+    shape, thing = _read_shape(document, schema, path)
+    whole = () if schema is thing else _told(document, schema)
+    reference = str(mapping(thing).get("$ref") or "").rpartition("/")[2]
+    return replace(shape, tells=_told(document, thing), tells_whole=whole, thing=reference)
+
+
+def _told(document: ApiDocument, schema: Any) -> tuple[tuple[str, str], ...]:
+    properties = mapping(flat(document, schema).get("properties"))
+    told = ((str(name), type_of(flat(document, raw))) for name, raw in properties.items())
+    return tuple(islice((one for one in told if one[1] not in _NESTED), _MOST_TOLD))
+
+
+def _read_shape(document: ApiDocument, schema: Any, path: str) -> tuple[ResponseShape, Any]:
+    """The shape of a result, and the schema of the thing or of one of the things in it."""
+    shape = flat(document, schema)
     if type_of(shape) == "array":
-        return ResponseShape(fields=_response_fields(document, shape.get("items")), many=True)
-    properties = {
-        str(name): flat(document, each) for name, each in mapping(shape.get("properties")).items()
-    }
+        thing = shape.get("items")
+        return ResponseShape(fields=_response_fields(document, thing), many=True), thing
+    raw = mapping(shape.get("properties"))
+    properties = {str(name): flat(document, each) for name, each in raw.items()}
     lists = [name for name, each in properties.items() if type_of(each) == "array"]
     nested = [name for name, each in properties.items() if type_of(each) in _NESTED]
     is_thing = path.endswith("}") and len(properties) > 1
     if len(lists) == 1 and len(properties) <= _MAX_WRAPPER and not is_thing:
         total = next((name for name in _TOTALS if name in properties), "")
-        fields = _response_fields(document, properties[lists[0]].get("items"))
-        return ResponseShape(_quoted(lists[0]), fields, _quoted(total) if total else "", many=True)
+        thing = properties[lists[0]].get("items")
+        fields = _response_fields(document, thing)
+        total = _quoted(total) if total else ""
+        return ResponseShape(_quoted(lists[0]), fields, total, many=True), thing
     if len(nested) == 1 and len(properties) <= _MAX_WRAPPER and not (lists and is_thing):
-        return ResponseShape(_quoted(nested[0]), _response_fields(document, properties[nested[0]]))
-    return ResponseShape(fields=_response_fields(document, shape))
+        fields = _response_fields(document, properties[nested[0]])
+        return ResponseShape(_quoted(nested[0]), fields), raw[nested[0]]
+    return ResponseShape(fields=_response_fields(document, shape)), schema
 
 
 def _good_schema(document: ApiDocument, operation: Mapping[str, Any]) -> Any:

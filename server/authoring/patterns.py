@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from server.authoring.clauses import is_span, label_of
+from server.authoring.clauses import is_span, label_of, nouns_of
 from server.authoring.naming import words
 from server.authoring.phrases import phrases
 from server.authoring.schema import ApiParameter
@@ -30,9 +30,12 @@ def patterns_of(parameter: ApiParameter, subject: Subject) -> list[str]:
     own = next((p for p in subject.parameters if p.name == parameter.name), parameter)
     if own.is_code:
         shape = shape_of_code(parameter.example)
-        noun = _spaced(references.get(parameter.name, words(parameter.name)).split(" ")[-1])
+        nouns = nouns_of(parameter, references) if parameter.name in references else []
+        nouns = nouns or [words(parameter.name)]
+        noun = "|".join(dict.fromkeys(_spaced(each.split(" ")[-1]) for each in nouns))
+        noun = f"(?:{noun})" if "|" in noun else noun
         named = rf"\b{noun}\s*(?:number|no\.?|id|code|#)?\s*([\w-]*\d[\w-]*)"
-        return [named, rf"\b({shape})\b" if shape else r"\b([A-Za-z]+-?\d[\w-]*)"]
+        return [named, rf"\b({shape})\b"] if shape else [named]
     label = _spaced(words(parameter.name))
     before = rf"\b{label}\s*(?:is|of|=|:)?\s*"
     match parameter.type:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from server.authoring.naming import words
 
+_LONGEST_ACRONYM: Final = 4
 _VOWELS: Final = "aeiou"
 _SIBILANTS: Final = ("s", "x", "z", "sh", "ch")
 
@@ -65,6 +66,16 @@ class Phrases(_Part):
     purposes: frozenset[str]
     identifiers: frozenset[str]
     people: frozenset[str]
+    head_counts: frozenset[str]
+    directions: Mapping[str, str]
+    spoken_after: frozenset[str]
+    now_words: frozenset[str]
+    collections: frozenset[str]
+    unspoken_results: frozenset[str]
+    schema_endings: frozenset[str]
+    plain_verbs: frozenset[str]
+    happening: frozenset[str]
+    address_parts: frozenset[str]
     qualities: frozenset[str]
     quality_endings: tuple[str, ...]
     owned: frozenset[str]
@@ -194,10 +205,20 @@ def bare(verb: str) -> str:
 
 
 def said(value: object) -> str:
-    """A value of a closed list as it is said: in use, for in_use."""
+    """A value of a closed list as it is said: in use, for in_use and IN_USE; DHL, for DHL."""
     text = str(value)
-    as_it_is = text.isupper() or " " in text or any(map(str.isdigit, text))
+    if text.isupper() and ("_" in text or (text.isalpha() and len(text) > _LONGEST_ACRONYM)):
+        text = text.lower()
+    as_it_is = text.isupper() or " " in text or text[:1].isdigit()
     return text if as_it_is or text.istitle() else words(text)
+
+
+def participle_of_now(verb: str) -> str:
+    """`starting` of start, `shipping` of ship, `expiring` of expires."""
+    base = bare(verb)
+    if base.endswith("e") and not base.endswith("ee"):
+        return f"{base[:-1]}ing"
+    return f"{base}{base[-1] if _doubles(base) else ''}ing"
 
 
 def name_words(name: str) -> list[str]:

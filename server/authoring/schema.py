@@ -1,5 +1,6 @@
 """Schemas of APIs to parameters of templates."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -9,10 +10,18 @@ import re2
 from server.authoring.document import ApiDocument, items, mapping
 from server.authoring.naming import first_sentence, identifier
 from server.library.parameter_types import type_of_format
+from server.text.codes import form_of
 
 Place = Literal["path", "query", "header", "body", "form"]
 
 _MAX_DEPTH: Final = 6
+_CLOCK: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]")
+_CLOCK_FORMAT: Final = re.compile(r"\bhh:mm\b(?!:ss)|\b24[- ]?h(?:our)? clock\b", re.IGNORECASE)
+_FOR_EXAMPLE: Final = re.compile(
+    r"\b(?:e\.g\.|for example|for instance|such as|examples?:|like)[,:]?\s+[\"'`]?"
+    r"([A-Za-z0-9][\w./-]*)",
+    re.IGNORECASE,
+)
 _MAX_ENUM: Final = 50
 
 
@@ -57,13 +66,15 @@ def parameter_from(
     example: Any = None,
 ) -> ApiParameter:
     shape = flat(document, schema)
+    described = description or str(shape.get("description") or shape.get("title") or "")
     kind = type_of(shape)
+    if kind == "string" and _is_clock(wire, shape, example, described):
+        kind = "time"
     members = flat(document, shape.get("items"))
     enum = tuple(v for v in items(shape.get("enum")) if isinstance(v, str | int | float))
     numeric, text = kind in ("number", "integer"), kind == "string"
     default = shape.get("default")
     fits = isinstance(default, bool | int | float | str) and (not enum or default in enum)
-    described = description or str(shape.get("description") or shape.get("title") or "")
     return ApiParameter(
         name=identifier(wire),
         wire=wire,
@@ -73,7 +84,7 @@ def parameter_from(
         description=first_sentence(described),
         default=default if fits else None,
         enum=enum if len(enum) <= _MAX_ENUM and kind != "boolean" else (),
-        example=_example(shape, example),
+        example=_example(shape, example) or (_described(described) if text else None),
         minimum=_number(shape.get("minimum")) if numeric else None,
         maximum=_number(shape.get("maximum")) if numeric else None,
         min_length=_length(shape.get("minLength")) if text else None,
@@ -126,6 +137,24 @@ def _example(shape: Mapping[str, Any], given: Any) -> Any:
         if value is not None and value != "":
             return value
     return None
+
+
+def _is_clock(wire: str, shape: Mapping[str, Any], given: Any, described: str) -> bool:
+    """Whether a text is a time of day, as its example, its description or its name has it."""
+    if shape.get("enum"):
+        return False
+    example = _example(shape, given)
+    if isinstance(example, str):
+        return _CLOCK.fullmatch(example) is not None
+    named = identifier(wire).split("_")[-1] == "time"
+    return named or _CLOCK_FORMAT.search(described) is not None
+
+
+def _described(text: str) -> str | None:
+    """A code that a description gives as an example."""
+    found = _FOR_EXAMPLE.search(text)
+    code = found[1].strip(".-_/") if found else ""
+    return code if form_of(code) and not code.isalpha() else None
 
 
 def _pattern(value: Any) -> str:

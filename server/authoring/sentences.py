@@ -15,7 +15,15 @@ from server.authoring.clauses import (
     reference,
     span_of,
 )
-from server.authoring.phrases import participle, phrases, plural, possessive, with_article
+from server.authoring.naming import words
+from server.authoring.phrases import (
+    name_words,
+    participle,
+    phrases,
+    plural,
+    possessive,
+    with_article,
+)
 from server.authoring.schema import ApiParameter
 from server.authoring.subjects import Subject
 from server.authoring.values import is_free, spoken, value_of
@@ -44,6 +52,8 @@ class Sentences:
         self.loose = [p for p in others if p.required and p.name not in named]
         """What has to be said, and is not part of the command."""
         self.optional = [p for p in others if not p.required]
+        self._of_address = _parts_of_address(others)
+        """What is said after the street, with a comma before it."""
 
     def fill(
         self, frame: str, filled: Mapping[str, str], clauses: Sequence[Clause]
@@ -63,8 +73,8 @@ class Sentences:
             left = [n for n in left if n != subject.owner or not shown]
             more = "".join(f" for {{{name}}}" for name in left)
             text = text.replace("{with}", f"{more}{{with}}")
-        for name, words in (("{seen}", subject.seen), ("{do}", subject.do)):
-            text = text.replace(name, words)
+        for name, own_words in (("{seen}", subject.seen), ("{do}", subject.do)):
+            text = text.replace(name, own_words)
         if "{do_like}" in text:
             text = text.replace("{do_like}", _worded(subject.do, subject.verb, turn))
         same = {"{it}", "{owner}", "{owners}", "{its}"}
@@ -88,11 +98,12 @@ class Sentences:
             "like": like[turn % len(like)],
             "done": participle(subject.verb),
             "part": subject.part,
+            "by_id": subject.by_id,
             "with": join_clauses([c.after for c in clauses]),
             **filled,
         }
-        for name, words in filled.items():
-            text = text.replace(f"{{{name}}}", words)
+        for name, filling in filled.items():
+            text = text.replace(f"{{{name}}}", filling)
         text = re.sub(r"\bthe (my|your|our)\b", r"\1", text)
         return ExampleQuestion(" ".join(text.split()).replace(" ,", ",").strip(), arguments)
 
@@ -115,6 +126,8 @@ class Sentences:
                 continue
             if subject.kind != "list" and not clause.after:
                 clause = replace(clause, after=at_the_end(parameter, clause))
+            if parameter.name in self._of_address:
+                clause = replace(clause, after=f", {value}")
             yield clause
 
     @staticmethod
@@ -154,6 +167,22 @@ class Sentences:
     def _next(self) -> int:
         self._turn += 1
         return self._turn - 1
+
+
+def _parts_of_address(parameters: Sequence[ApiParameter]) -> frozenset[str]:
+    streets = [p for p in parameters if name_words(p.name)[-1] == "street"]
+    parts = {*phrases().address_parts}
+    if streets and any(
+        name_words(p.name)[-1] == "name" and p.within == streets[0].within for p in parameters
+    ):
+        parts.add("street")  # a name, and then where it lives
+    return frozenset(
+        p.name
+        for p in parameters
+        if streets
+        and any(f" {words(p.name)}".endswith(f" {part}") for part in parts)
+        and p.within == streets[0].within
+    )
 
 
 def _worded(command: str, verb: str, turn: int) -> str:

@@ -18,6 +18,7 @@ from server.authoring.phrases import (
     with_article,
 )
 from server.authoring.schema import ApiParameter
+from server.text.codes import form_of
 from server.text.language import load_language
 
 Kind = Literal["list", "get", "part", "about", "create", "update", "set", "delete", "act"]
@@ -45,6 +46,12 @@ class Subject:
     """What of the thing, or which of its things."""
     owner: str = ""
     """The parameter that says which one, or whose."""
+    tells: tuple[tuple[str, str], ...] = ()
+    """Names and types of what the result says of it."""
+    tells_whole: tuple[tuple[str, str], ...] = ()
+    """The same of all that a list has, and of what it belongs to."""
+    by_id: str = ""
+    """The verb that its id begins with, where that is another one."""
     references: Mapping[str, str] = field(default_factory=dict)
     """Parameters that are the number or the code of something, and the noun of that."""
 
@@ -96,6 +103,8 @@ class Nouns:
         if not telling:
             return None if identifier == "number" else self.by_parameter.get(parameter.name)
         known = {*self.by_path.values(), *self.by_parameter.values()}
+        if identifier == "code" and telling not in known and not _of_known(telling, known):
+            return None
         is_number = parameter.type == "integer" and (identifier or telling in known)
         if is_number or identifier not in ("", "number"):
             longer = [noun for noun in known if noun.endswith(f" {telling}")]
@@ -131,6 +140,8 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     reading = operation.method == "GET"
     verb = _verb_of(summary, reading=reading)
     named = _object_of(summary, reading=reading)
+    if noun in phrases().collections and operation.response.thing:
+        noun = _thing_of(operation).removeprefix(f"{noun} ") or noun
     kind = _kind(operation, ends_in_parameter=ends_in_parameter, owner=owner, tail=tail)
     if kind in ("update", "set") and verb and verb not in phrases().changing and owner:
         kind = "act"
@@ -151,13 +162,14 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     names = tuple(
         dict.fromkeys(
             singular(each)
-            for each in (named, _noun(last))
+            for each in (named, _noun(last), _thing_of(operation))
             if kind == "list" and each and is_plural(plural(each)) and singular(each) != noun
             and (is_plural(each) or each != named)
         )
     )  # fmt: skip
     verb = verb or phrases().commands[kind]
     own = summary if _verb_of(summary) else ""
+    own = re.sub(r"\s+(?:to|for|on) (?:another|an other|a different|some other)\b.*$", "", own)
     if reading:
         do = ""
     elif own and kind == "create" and own.split(" ", 1)[1].lower() == noun:
@@ -168,6 +180,10 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         do = f"{verb} {{{owner}}}"
     else:
         do = f"{verb} {with_article(noun)}" if kind == "create" else verb
+    split = _split_command(summary, references[owner]) if owner and not reading else None
+    if split is not None and kind in ("act", "set", "update"):
+        verb = verb if kind == "act" and is_verb(tail) else split[0]
+        do = f"{split[0]} {{{owner}}} {_anchored_end(split[1], references, operation)}"
     if not reading and owner and f"{{{owner}}}" not in do:
         do = f"{do} for {{{owner}}}"
     seen = ""
@@ -180,6 +196,7 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     part = tail if kind in ("part", "about") else ""
     if kind in ("part", "about") and named and singular(named) not in references.values():
         part = named
+    by_id = _verb_by_id(operation, noun, part)
     return Subject(
         kind=kind,
         noun=noun,
@@ -191,7 +208,35 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         part=part,
         owner=owner,
         references=references,
+        by_id=by_id if by_id != verb else "",
+        tells=operation.response.tells if reading else (),
+        tells_whole=operation.response.tells_whole if reading else (),
     )
+
+
+def _split_command(summary: str, noun: str) -> tuple[str, str] | None:
+    """Verb and rest of a command that leaves out what it is done to: put, and on hold."""
+    first, _, rest = summary.partition(" ")
+    following = rest.split(" ")
+    is_split = len(following) > 1 and following[0] in phrases().prepositions
+    return (first, rest) if is_split and is_verb(first) and noun not in rest else None
+
+
+def _anchored_end(rest: str, references: Mapping[str, str], operation: ApiOperation) -> str:
+    for parameter in operation.parameters:
+        noun = references.get(parameter.name)
+        if noun and parameter.required and rest.endswith(f" {noun}"):
+            return f"{rest.removesuffix(noun)}{{{parameter.name}}}"
+    return rest
+
+
+def _verb_by_id(operation: ApiOperation, noun: str, part: str) -> str:
+    """The verb that an operation's id begins with, where it says more than the method does."""
+    first, *rest = name_words(operation.id)
+    if not rest or not is_verb(first) or first in phrases().plain_verbs:
+        return ""
+    said = {*map(singular, (*noun.split(" "), *part.split(" ")))}
+    return first if said & {*rest, *map(singular, rest)} else ""
 
 
 def description_of(subject: Subject) -> str:
@@ -245,14 +290,27 @@ def _is_code(parameter: ApiParameter) -> bool:
     """Whether a text that may be any is known by its digits."""
     if parameter.type != "string" or parameter.enum or parameter.pattern:
         return False
-    if isinstance(parameter.example, str) and parameter.example:
-        return any(map(str.isdigit, parameter.example)) and " " not in parameter.example
     ends = _without_identifier(parameter.name)[1]
+    if isinstance(parameter.example, str) and parameter.example:
+        form = form_of(parameter.example)
+        return form is not None and (bool(ends) or not form.is_word)
     return bool(ends) and ends not in ("slug", "key", "ref", "reference")
+
+
+def _of_known(telling: str, known: Iterable[str]) -> bool:
+    """Whether a name ends with what the document has: from venue."""
+    return any(telling.endswith(f" {noun}") or noun.endswith(f" {telling}") for noun in known)
 
 
 def _refers(parameters: Sequence[ApiParameter]) -> bool:
     return any(_without_identifier(p.name)[1] for p in parameters)
+
+
+def _thing_of(operation: ApiOperation) -> str:
+    """What the document calls what a list has: stock level, of StockLevel."""
+    spoken = name_words(operation.response.thing) if operation.response.thing else []
+    kept = [w for w in spoken if w not in phrases().schema_endings]
+    return " ".join(kept) if kept and all(word.isalpha() for word in kept) else ""
 
 
 def _statics(path: str) -> list[str]:
@@ -313,7 +371,7 @@ def is_plural_noun(word: str, following: str) -> bool:
 
 def _verb_of(summary: str, *, reading: bool = False) -> str:
     first, _, rest = summary.partition(" ")
-    if not rest or not (first in phrases().seeing if reading else is_verb(first)):
+    if not rest or first == "new" or not (first in phrases().seeing if reading else is_verb(first)):
         return ""
     return "" if rest.split(" ")[0] in phrases().prepositions else first
 

@@ -55,6 +55,11 @@ def is_free(parameter: ApiParameter) -> bool:
     return parameter.type == "string" and not known
 
 
+def is_invented(parameter: ApiParameter) -> bool:
+    """Whether the codes of a parameter are none that the document shows."""
+    return parameter.is_code and not is_usable(parameter.example, parameter)
+
+
 def spoken(value: Any, parameter: ApiParameter, turn: int = 0) -> str:
     """A value as people write it: 3 May 2026, in use."""
     if isinstance(value, bool):
@@ -65,6 +70,9 @@ def spoken(value: Any, parameter: ApiParameter, turn: int = 0) -> str:
         return " and ".join(map(str, value))
     if isinstance(value, str) and parameter.type in ("date", "datetime"):
         return _day(value, turn)
+    if isinstance(value, str) and parameter.type == "time" and turn % 2 and value[3:5] == "00":
+        hour = int(value[:2])
+        return f"{hour % 12 or 12}{'pm' if hour >= 12 else 'am'}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -204,7 +212,9 @@ def _moment(kind: str, given: Any, turn: int) -> str:
 
 
 def later(day: str, turn: int) -> str:
-    """A day some days after another."""
+    """A day some days after another, or a time of day some hours after another."""
+    if ":" in day[:5]:
+        return f"{(int(day[:2]) + 1 + turn % 3) % 24:02}{day[2:]}"
     return (date.fromisoformat(day[:10]) + timedelta(days=2 + turn % 5)).isoformat()
 
 
@@ -222,6 +232,8 @@ def _day(value: str, turn: int) -> str:
 
 
 def _text(parameter: ApiParameter, given: Any, turn: int) -> str:
+    to_where = phrases().directions.get(name_words(parameter.name)[0]) == "to"
+    turn += to_where and parameter.is_code  # another place than that where it comes from
     if given is not None and turn == 0:
         return str(given)
     if parameter.pattern:
@@ -231,7 +243,7 @@ def _text(parameter: ApiParameter, given: Any, turn: int) -> str:
         text = like_pattern(parameter.pattern, f"{parameter.name}:{turn}")
         if text is not None:
             return text
-    if parameter.is_code:
+    if parameter.is_code and (given is not None or not _pool(parameter)):
         known_codes = phrases().codes
         code = str(given) if given is not None else known_codes[turn % len(known_codes)]
         return _like_code(code, f"{parameter.name}:{turn}")
@@ -261,5 +273,10 @@ def _like_code(example: str, seed: str) -> str:
 
 
 def _pool(parameter: ApiParameter) -> tuple[str, ...]:
-    own = set(name_words(parameter.name))
-    return next((each.values for each in phrases().values if each.words & own), ())
+    parts = name_words(parameter.name)
+    # What it is stands last: the city of recipient_city.
+    for own in ({parts[-1]}, set(parts)):
+        for each in phrases().values:
+            if each.words & own:
+                return each.values
+    return phrases().person_names if len(parts) > 1 and parts[-1] == "name" else ()

@@ -365,6 +365,9 @@ def context_score(
     plan: ParameterPlan, candidate: Candidate, tokens: Tokens, context: ContextWords
 ) -> int:
     """How strongly the words around `candidate` speak for this parameter; 0 for not at all."""
+    if GROUPS[plan.role] == "code":  # of two codes of one form, the words around say whose it is
+        around = _context_score(plan, candidate._replace(fit=0), tokens, context)
+        return candidate.fit + around
     points = _context_score(plan, candidate, tokens, context)
     if GROUPS[plan.role] != "amount":
         return points

@@ -23,6 +23,7 @@ from server.extraction.values import (
     written,
 )
 from server.library.parameter_types import ValueKind
+from server.text.codes import EXACT, OTHER, SIMILAR, find_codes
 from server.text.decimals import Number, opposite
 from server.text.durations import UNITS, unit_at
 from server.text.expressions import find_expression
@@ -292,6 +293,30 @@ def _shaped(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterat
         yield plan.checker.checked(from_words(reading.tokens, first, last, value))
 
 
+def _codes(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
+    """Codes, each as a whole: first what is like the example, then what the words beside claim."""
+    forms = [one.form for one in template.groups["code"] if one.form is not None]
+    whole = [span for kind in _APART for span in reading.of(kind)]
+    tokens, own = reading.tokens, plan.form
+    for code in find_codes(reading.clean, forms, numbers=True):
+        words = tokens.index_at(code.start), tokens.index_at(code.end - 1) + 1
+        found = Candidate(code.start, code.end, *words, code.text)
+        if any(found.overlaps(from_span(span, None)) for span in whole):
+            continue
+        fit = own.fit(code.text) if own else OTHER
+        if own and fit and own.is_telling:
+            points = _FITS[fit] + (HINT - 1 if own.leads(code.text) else 0)
+            found = found._replace(value=own.written(code.text), fit=points)
+        elif any(form.fit(code.text) == EXACT for form in plan.other_forms):
+            if own:
+                continue  # one that is known to be of something else
+            found = found._replace(rank=1, hinted=not plan.required)
+        elif own or code.text.isdigit():
+            hinted = not plan.required or len(code.text) < _CODE_DIGITS
+            found = found._replace(rank=1, hinted=hinted)
+        yield plan.checker.checked(found)
+
+
 def _expressions(_: ParameterPlan, __: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     found = find_expression(reading)
     if found is not None:
@@ -329,12 +354,23 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Itera
         wholes = [span for kind in kinds for span in reading.of(kind)]
         # The 2 of 2.5 is no choice.
         is_digit = is_digits(tokens.words[phrase.first])
+        named = tokens.word(phrase.first - 1) in plan.name.before
+        if phrase.last - phrase.first == 1 and _is_mere_word(reading, phrase.first) and not named:
+            continue
         if not (is_digit and any(found.is_within(span) for span in wholes)):
             yield found
     for quote in reading.of("quoted"):
         known, value = plan.choices.lookup(quote.value)
         if known:
             yield from_span(quote, value)._replace(kind="vocabulary")
+
+
+def _is_mere_word(reading: ParsedText, at: int) -> bool:
+    """Whether a single letter is the word that it is elsewhere: a permit, I have."""
+    word, start = reading.tokens.words[at], reading.tokens.starts[at]
+    if len(word) > 1 or word not in _FUNCTION_WORDS:
+        return False
+    return at == 0 or not reading.clean[start].isupper()
 
 
 def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[Candidate]:
@@ -345,6 +381,11 @@ def _in_quotes(plan: ParameterPlan, reading: ParsedText) -> list[Candidate]:
     return [from_span(span, written(span.value), rank=1) for span in spans]
 
 
+_APART: Final[tuple[Kind, ...]] = ("email", "url", "array", "object", "date", "datetime", "time")
+_FITS: Final = {EXACT: HINT + 1, SIMILAR: HINT}
+"""Points of a code for having the form of the example."""
+_CODE_DIGITS: Final = 4
+"""Digits of a code that may be one though nothing says so, where one is needed."""
 _KIND_OF: Final[dict[ValueKind, Kind]] = {
     "date": "date", "datetime": "datetime", "time": "time", "duration": "duration",
     "email": "email", "url": "url", "currency": "currency",
@@ -352,7 +393,8 @@ _KIND_OF: Final[dict[ValueKind, Kind]] = {
 _FINDERS: Final[dict[ValueKind, Callable[..., Iterable[Candidate]]]] = {
     "number": _amounts, "percentage": _amounts, "money": _amounts,
     "date": _dates, "datetime": _datetimes, "written_date": _written_dates, "time": _spans,
-    "duration": _spans, "shaped": _shaped, "email": _spans, "url": _spans, "currency": _currencies,
+    "duration": _spans, "shaped": _shaped, "code": _codes, "email": _spans, "url": _spans,
+    "currency": _currencies,
     "date_format": lambda _, __, reading: [from_span(s, s.value) for s in reading.date_formats],
     "choice": _choices, "expression": _expressions, "timezone": _places,
     "country": lambda _, __, reading: [from_span(s, s.value) for s in reading.countries],

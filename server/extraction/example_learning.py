@@ -19,6 +19,7 @@ from server.extraction.free_text import (
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
 from server.extraction.small_words import SmallWords, small_words
+from server.extraction.text_chains import find_chain, learn_chain
 from server.extraction.text_edges import Place, TextEdges, is_capital, name_runs
 from server.extraction.value_kinds import GROUPS
 from server.library.model import Domain
@@ -96,6 +97,12 @@ def learn_examples(
         one.key: [slot for example in examples if (slot := _sure_slot(one, example)) is not None]
         for one in plan.parameters
     }
+    chain = learn_chain(plan.groups["text"], [(one.reading, one.taken) for one in examples])
+    for example in examples if chain else ():
+        places = find_chain(len(chain), example.reading, example.taken)
+        for key, place in zip(chain, places, strict=False):
+            if not any(slot.reading is example.reading for slot in known[key]):
+                known[key].append(ExampleSlot(example.reading, *place))
     required = [one for one in plan.groups["text"] if one.required]
     in_order = _named_in_order(examples, required)
     shown = [*known.values(), *in_order]
@@ -134,7 +141,7 @@ def learn_examples(
         for one in plan.groups["text"]
     }
     words = _context_words(known)
-    return ExampleContexts(words, texts, learn_arrangements(plan, examples, words))
+    return ExampleContexts(words, texts, learn_arrangements(plan, examples, words), chain)
 
 
 def _sure_slot(plan: ParameterPlan, example: SlotFilling) -> ExampleSlot | None:

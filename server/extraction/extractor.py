@@ -63,6 +63,7 @@ class Extractor:
         """Compile `templates` now, so that no question has to wait for it."""
         named = (self._domain.response.default_language,)
         self._languages = languages_of((e for t in templates for e in t.nl_examples), named)
+        self._planner.learn_codes(templates)
         for template in templates:
             self._plan(template)
         for code in self._languages:

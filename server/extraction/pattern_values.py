@@ -38,6 +38,8 @@ def captured_value(
         return _captured_choice(plan, reading, place)
     if plan.role in _RECOGNISED:
         return _captured_span(plan, find, reading, place)
+    if plan.role == "code":
+        return _captured_code(plan, find, reading, place)
     start, end = place.start, place.end
     if plan.role == "numbers":
         inside = [n for n in reading.every("number") if n.start < end and n.end > start]
@@ -120,10 +122,20 @@ def _captured_span(
     return place._replace(problem=f"{show_value(text)} is not {plan.parameter.descriptor.noun}")
 
 
+def _captured_code(
+    plan: ParameterPlan, find: Finder, reading: ParsedText, place: Candidate
+) -> Candidate | None:
+    """The code of which a part was captured; what is none is taken as it is written."""
+    for found in find(plan, reading):
+        if found.overlaps(place):
+            return found._replace(kind="template_pattern")
+    return _captured_text(plan, reading, place.start, place.end)
+
+
 def _captured_text(
     plan: ParameterPlan, reading: ParsedText, start: int, end: int
 ) -> Candidate | None:
-    marks = _MARKS if plan.role in ("text", "field", "cell") else ""
+    marks = _MARKS if plan.role in ("text", "code", "field", "cell") else ""
     place = _trimmed_place(reading, start, end, marks)
     if place is None:
         return None

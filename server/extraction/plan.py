@@ -1,6 +1,6 @@
 """A template made ready for extraction: compiled once, used for every question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -13,6 +13,7 @@ from server.extraction.value_kinds import (
     ORDERED,
     Group,
     Name,
+    form_of_codes,
     looks_back,
     measures_of,
     rate_of,
@@ -24,6 +25,7 @@ from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import ParameterType, ValueKind
 from server.library.parameters import name_words
+from server.text.codes import CodeForm
 from server.text.language import load_language
 from server.text.phrases import PhraseTable
 
@@ -86,6 +88,10 @@ class ParameterPlan:
     """The unit of time that a number counts back from today in; empty where it does not."""
     bound: Bound
     """Which end of a range a number is, where it is one: the other end cannot be its value."""
+    form: CodeForm | None = None
+    """What a code is made of, where its author shows one."""
+    other_forms: tuple[CodeForm, ...] = ()
+    """What the library's other codes are made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,7 @@ class Planner:
         """Compile the domain's patterns, or raise `ConfigurationInvalid`."""
         self._domain = domain
         self._types: dict[str, DomainType] = {}
+        self._forms: dict[CodeForm, set[str]] = {}
         problems: list[Problem] = []
         for name, written in domain.parameter_patterns.items():
             try:
@@ -118,6 +125,14 @@ class Planner:
             self._types[name] = DomainType(patterns, steps)
         if problems:
             raise ConfigurationInvalid(problems)
+
+    def learn_codes(self, templates: Iterable[Template]) -> None:
+        """Note the forms of codes of a library, so that none of them is taken for another one."""
+        for template in templates:
+            for parameter in template.parameters:
+                form = form_of_codes(parameter) if parameter.type == "string" else None
+                if form is not None and form.is_telling and not form.is_word:
+                    self._forms.setdefault(form, set()).add(parameter.name)
 
     def plan(self, template: Template, values: DataWords = _NO_WORDS) -> TemplatePlan:
         """Compile a template; `values` are those that the data have for its parameters."""
@@ -164,6 +179,8 @@ class Planner:
             orders=bool(parameter.enum) and not ORDERED.isdisjoint(name.words),
             looks_back=looks_back(parameter, name) if role == "number" else "",
             bound=_bound(name) if role in NUMERIC else "",
+            form=form_of_codes(parameter) if role == "code" else None,
+            other_forms=self._other_forms(parameter) if role == "code" else (),
         )
 
     def _other_words(self, parameter: Parameter) -> list[str]:
@@ -195,6 +212,9 @@ class Planner:
                     if synonym not in named:
                         others.setdefault(synonym, value)
         return own | others
+
+    def _other_forms(self, parameter: Parameter) -> tuple[CodeForm, ...]:
+        return tuple(form for form, names in self._forms.items() if parameter.name not in names)
 
     def _choices(self, parameter: Parameter) -> dict[str, object]:
         items = parameter.items or {}

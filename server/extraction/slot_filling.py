@@ -32,13 +32,17 @@ from server.extraction.pattern_values import captured_value, normalize_value
 from server.extraction.periods import days_of_period
 from server.extraction.plan import ParameterPlan, TemplatePlan
 from server.extraction.rows_query import find_query
+from server.extraction.small_words import small_words
+from server.extraction.text_chains import find_chain
 from server.extraction.text_edges import NO_EDGES, TextEdges
 from server.extraction.value_kinds import Group
 from server.extraction.values import HINT, Candidate, SpanSet, show_value
 from server.text.parsed_text import ParsedText
 from server.text.senses import Clause
+from server.text.tokens import is_word
 
 _MOST_NAMED: Final = 4
+_GIVEN: Final = frozenset({"email", "url", "code", "shaped"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class ExampleContexts:
     words: Mapping[str, ContextWords] = field(default_factory=dict)
     texts: Mapping[str, TextContext] = field(default_factory=dict)
     arrangements: Mapping[Group, Arrangements] = field(default_factory=dict)
+    chain: Sequence[str] = ()
+    """Texts that are told one after the other, with commas between them."""
 
 
 @dataclass
@@ -238,7 +244,7 @@ class SlotFilling:
             (self._context_score(plan, candidate), candidate)
             for candidate in self.candidates_of(plan)
             if self.taken.is_free(candidate.start, candidate.end)
-            and not (self.asides and not plan.required and self._is_aside(candidate))
+            and not (self.asides and not plan.required and self._is_aside(plan, candidate))
         ]
         if plan.role != "choice" or plan.required or not scored:
             return scored
@@ -248,11 +254,31 @@ class SlotFilling:
         context = self.contexts.words.get(plan.key, NO_CONTEXT)
         return context_score(plan, candidate, self.reading.tokens, context)
 
-    def _is_aside(self, candidate: Candidate) -> bool:
-        """Whether it stands in a clause that gives no other value, as £50 gives two."""
+    def _is_aside(self, plan: ParameterPlan, candidate: Candidate) -> bool:
+        """Whether it stands in a clause that gives no other value, as £50 gives two.
+
+        What nobody mentions but to give it, an address or a code, is a value wherever it stands,
+        and so is what a clause says of a thing and nothing else: it's a van.
+        """
+        if plan.role in _GIVEN or (plan.role == "choice" and self._is_all_said(candidate)):
+            return False
         return any(
             one.first <= candidate.first < one.last
             and not any(one.first <= taken.first < one.last for taken in self.found.values())
+            for one in self.asides
+        )
+
+    def _is_all_said(self, candidate: Candidate) -> bool:
+        """Whether all other words of its clause are small ones."""
+        words, small = self.reading.tokens.words, small_words(self.reading.languages).functions
+        return any(
+            one.first <= candidate.first < one.last
+            and all(
+                candidate.first <= at < candidate.last
+                or words[at] in small
+                or not is_word(words[at])
+                for at in range(one.first, one.last)
+            )
             for one in self.asides
         )
 
@@ -414,6 +440,7 @@ class SlotFilling:
             self.keep(plan, find_words(plan, self.reading, self.taken))
         if plans := self.unfilled("text"):
             self._assign_quotes(plans)
+        self._fill_chain()
         plans = [
             plan
             for plan in self.unfilled("text")
@@ -429,6 +456,17 @@ class SlotFilling:
             text = self._find_text(left[0], left) if context.names else None
             if text is not None:
                 self.keep(left[0], self._validated(left[0], text))
+
+    def _fill_chain(self) -> None:
+        """Fill texts that stand as the examples have them, all with commas between them."""
+        chain = self.contexts.chain
+        plans = {plan.key: plan for plan in self.unfilled("text")}
+        if not chain or not plans.keys() >= set(chain):
+            return
+        for key, place in zip(
+            chain, find_chain(len(chain), self.reading, self.taken), strict=False
+        ):
+            self.keep(plans[key], self._validated(plans[key], text_at(self.reading, place)))
 
     def _assign_quotes(self, plans: Sequence[ParameterPlan]) -> None:
         quotes = [
@@ -458,6 +496,7 @@ class SlotFilling:
 _STEPS: Final[Sequence[tuple[Set[Group], Callable[[SlotFilling], None]]]] = (
     ({"query"}, SlotFilling.fill_query),
     ({"claim"}, SlotFilling.fill_claims),
+    ({"code"}, lambda slots: slots.assign_group("code")),
     ({"text"}, SlotFilling.fill_known_texts),
     ({"date"}, SlotFilling.fill_dates),
     ({"amount"}, lambda slots: slots.assign_group("amount")),

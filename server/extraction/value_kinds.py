@@ -9,6 +9,7 @@ from server.extraction.shapes import shape_of
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import CUSTOM, ValueKind
 from server.library.parameters import has_data_beside, is_compared_with_data, name_words
+from server.text.codes import CodeForm, find_codes, form_of
 from server.text.durations import UNITS
 from server.text.language import load_language
 from server.text.stems import inflections
@@ -19,6 +20,7 @@ _group: Final = _ENGLISH.group
 
 PERCENT, MAYBE_PERCENT, MONEY = _group("percent_names"), _group("rate_names"), _group("money_names")
 FIELDS, ORDERED, NUMBERS = _group("key_nouns"), _group("order_names"), _group("number_names")
+IDENTIFIERS = _group("identifier_names")
 DATES, URLS, WRITTEN = _group("date_names"), _group("url_names"), _group("text_names")
 _TOPICS: Final = {word: topic for topic, words in _ENGLISH.topics.items() for word in words}
 _TIME_UNITS: Final = {w: unit for w, unit in UNITS.items() if len(w) > 3 or w == unit}
@@ -87,8 +89,8 @@ def _rate_of(words: Sequence[str]) -> str:
 
 
 Group = Literal[
-    "data", "query", "claim", "date", "amount", "numbers", "field", "fields", "cell", "boolean",
-    "words", "text",
+    "data", "query", "claim", "code", "date", "amount", "numbers", "field", "fields", "cell",
+    "boolean", "words", "text",
 ]  # fmt: skip
 """Roles whose values could be taken for one another's; filled in this order."""
 
@@ -97,6 +99,7 @@ GROUPS: Final[dict[ValueKind, Group]] = {
     "choice": "claim", "email": "claim", "url": "claim", "currency": "claim",
     "timezone": "claim", "country": "claim", "expression": "claim",
     "date_format": "claim", "custom": "claim", "shaped": "claim",
+    "code": "code",
     "date": "date", "written_date": "date", "datetime": "date",
     "number": "amount", "percentage": "amount", "money": "amount", "duration": "amount",
     "time": "amount",
@@ -129,7 +132,10 @@ def value_kind(parameter: Parameter, name: Name, template: Template, domain: Dom
         patterns = parameter.extraction_patterns or parameter.type in domain.parameter_patterns
         return "custom" if entity is None or patterns else "text"
     if descriptor.kind == "text" and not parameter.format:
-        return _shaped(parameter) or _string(parameter, name, template)
+        shaped = _shaped(parameter)
+        if shaped is None and parameter.name not in domain.entities:
+            shaped = "code" if _is_code(parameter, name, template) else None
+        return shaped or _string(parameter, name, template)
     return descriptor.kind
 
 
@@ -141,6 +147,30 @@ def _shaped(parameter: Parameter) -> ValueKind | None:
     if all(map(shape.takes, _TIMES)):
         return "time"
     return "date" if all(map(shape.takes, _DAYS)) else "shaped"
+
+
+def form_of_codes(parameter: Parameter) -> CodeForm | None:
+    """What the values of a code are made of, where its author shows one."""
+    example = parameter.example
+    return form_of(example) if isinstance(example, str) else None
+
+
+def _is_code(parameter: Parameter, name: Name, template: Template) -> bool:
+    """Whether a text that may be any is known by its letters and digits.
+
+    Its example says so, or its name and those of the sentences that hold such a code.
+    """
+    if parameter.pattern or not template.nl_examples:
+        return False
+    form = form_of_codes(parameter)
+    if form is not None and not (form.is_number or form.is_word):
+        return True
+    if not name.has(IDENTIFIERS) or name.has(DATES):
+        return False
+    if form is not None or parameter.example is not None:
+        return form is not None
+    shown = [any(find_codes(example)) for example in template.nl_examples]
+    return 2 * sum(shown) >= len(shown)
 
 
 def takes_percent(parameter: Parameter, name: Name) -> bool:

@@ -25,9 +25,9 @@ from server.text.expressions import read_expression
 
 ValueKind = Literal[
     "number", "percentage", "money", "currency", "date", "written_date", "datetime", "time",
-    "duration", "timezone", "country", "date_format", "email", "url", "shaped", "boolean", "choice",
-    "choices", "numbers", "records", "object", "strings", "field", "fields", "cell", "custom",
-    "rows_query", "text", "expression",
+    "duration", "timezone", "country", "date_format", "email", "url", "shaped", "code", "boolean",
+    "choice", "choices", "numbers", "records", "object", "strings", "field", "fields", "cell",
+    "custom", "rows_query", "text", "expression",
 ]  # fmt: skip
 """How the values of a parameter are recognised in a question.
 
@@ -35,7 +35,8 @@ ValueKind = Literal[
 `choice` is a value of the enum or of an entity. `records` and `object` are JSON, a `field` is a
 key of the JSON data, a `cell` what a field is compared with, and a `rows_query` all that is asked
 about the rows beside it. `custom` is what patterns find,
-and `shaped` what the parameter's own `pattern` describes.
+`shaped` what the parameter's own `pattern` describes, and a `code` what letters and digits together
+make, as in SH-100245.
 """
 
 

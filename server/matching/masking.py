@@ -6,10 +6,13 @@ and shorthand go, in questions and examples alike.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from server.library.model import Library
+from server.library.parameters import name_words
+from server.text.codes import EXACT, CodeForm, find_codes, form_of
 from server.text.dates import MONTH_PATTERN
 from server.text.language import load_language, shipped_languages
 from server.text.phrases import PhraseTable
@@ -17,6 +20,7 @@ from server.text.rows.naming import said_of_rows
 from server.text.tokens import Tokens
 
 _NUMBERS: Final = load_language("en").numbers
+_IDENTIFIERS: Final = load_language("en").group("identifier_names")
 _MONTH: Final = rf"(?:{MONTH_PATTERN})\b\.?"
 _NUMBER_WORDS: Final = (
     *(word for word, value in _NUMBERS.words.items() if value > 1 and " " not in word),
@@ -39,6 +43,7 @@ _KINDS: Final[tuple[tuple[str, str, str], ...]] = (
     ),
     ("time", r"\d{1,2}:\d\d(?::\d\d)?\b", "10:30"),
 )
+_CODE: Final = "code"
 _NUMBER: Final = "10"
 # What can begin at few places is asked first: this is tried at every letter of a question.
 _VALUES: Final = re.compile(
@@ -129,6 +134,7 @@ class ValueMask:
         # Descriptions name no values: masked, a question would be less like them.
         has_examples = any(template.nl_examples for template in library.templates.values())
         self._table = PhraseTable(names if has_examples else {})
+        self._codes = _forms_of_codes(library) if has_examples else {}
         self._has_rows = has_examples and any(
             parameter.descriptor.kind == "rows_query"
             for template in library.templates.values()
@@ -138,7 +144,18 @@ class ValueMask:
     def __call__(self, text: str) -> str:
         """Return the masked text."""
         text = said_of_rows(text) if self._has_rows else text
+        text = self._without_codes(text) if self._codes else text
         return mask(self._with_names(text) if self._table else text)
+
+    def _without_codes(self, text: str) -> str:
+        text = text[:_LONGEST]
+        parts, done = list[str](), 0
+        for code in find_codes(text, tuple(self._codes)):
+            alike = [form for form in self._codes if form.fit(code.text) == EXACT]
+            alike.sort(key=lambda form: not form.leads(code.text))
+            parts += text[done : code.start], self._codes[alike[0]] if alike else _CODE
+            done = code.end
+        return "".join((*parts, text[done:]))
 
     def _with_names(self, text: str) -> str:
         tokens = Tokens(text[:_LONGEST])
@@ -149,6 +166,25 @@ class ValueMask:
             parts += text[done : tokens.starts[phrase.first]], phrase.value
             done = tokens.ends[phrase.last - 1]
         return "".join((*parts, text[done:]))
+
+
+def _forms_of_codes(library: Library) -> dict[CodeForm, str]:
+    """What codes look like, with the name of what they are of; the commonest comes first."""
+    found = Counter[tuple[CodeForm, str]]()
+    for template in library.templates.values():
+        for one in template.parameters:
+            is_text = one.type == "string" and not (one.enum or one.choices)
+            form = form_of(one.example) if is_text and isinstance(one.example, str) else None
+            if form is None or not form.is_telling:
+                continue
+            # IKEA is the example of a shop, and GUILDHALL that of a code.
+            is_mixed = not (form.is_word or form.is_number)
+            if is_mixed or not _IDENTIFIERS.isdisjoint(name_words(one.name)):
+                found[form, _in_words(one.name)] += 1
+    forms: dict[CodeForm, str] = {}
+    for (form, name), _ in found.most_common():
+        forms.setdefault(form, name)
+    return forms
 
 
 def _names(word: str) -> bool:

@@ -313,7 +313,7 @@ WordGroup = Literal[
     "date_names", "day_leads",
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "indefinite",
-    "hollow_names",
+    "hollow_names", "identifier_names",
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "lookback_names",
     "measures",
     "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",

@@ -54,3 +54,22 @@ def test_a_library_without_listed_values_masks_as_ever(text: str) -> None:
 
 def test_a_long_text_is_cut() -> None:
     assert len(ValueMask(house())("in the kitchen " * 5000)) <= 4000
+
+
+def test_a_code_is_named_by_what_it_is_of() -> None:
+    code = Parameter("shipment_id", "string", example="SH-100245")
+    other = Parameter("sku", "string", example="KTL-200-BLK")
+    own = replace(template("hold", ["hold SH-100245"]), parameters=(code, other))
+    masked = ValueMask(Library(Domain("d"), {"hold": own}))
+    assert masked("hold SH-7 now") == "hold shipment id now"
+    assert masked("stock of MUG-350-WHT") == "stock of sku"
+    assert masked("hold PL-8841/B, 3 kg") == "hold code, 10 kg"
+
+
+def test_capitals_are_a_code_only_where_the_name_says_so() -> None:
+    shop = Parameter("merchant", "string", example="IKEA")
+    venue = Parameter("venue_code", "string", example="GUILDHALL")
+    for parameter, masked in ((shop, "open at TOWNHALL?"), (venue, "open at venue code?")):
+        own = replace(template("hours", ["open at noon"]), parameters=(parameter,))
+        found = ValueMask(Library(Domain("d"), {"hours": own}))("open at TOWNHALL?")
+        assert found == masked.replace("TOWNHALL", "townhall")
