@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from jinja2 import Template as JinjaTemplate
 from jinja2 import TemplateError, UndefinedError, nodes
 
+from server.core.suggestions import shortened
 from server.library.expressions import SANDBOX, examine
 
 BindingUse = Literal["value", "search", "part of a search", "presence", "list"]
@@ -205,7 +206,9 @@ def _tokens(source: str, positional: Sequence[str]) -> Iterator[_Token]:
     for found in _TOKEN.finditer(source):
         kind, text = str(found.lastgroup), found.group()
         kind = next(name for name in _KINDS if found[name] is not None)
-        if kind == "expression":
+        if kind in _WHOLE and _JINJA.search(text) and "{{" not in text:
+            raise SqlInvalid(f"a condition cannot stand within {shortened(text, 60)}")
+        if kind == "expression" or (kind in _WHOLE and "{{" in text):
             raise SqlInvalid(
                 "{{ }} would put a value into the text; write :name, which binds it, "
                 "and {% if name %} … {% endif %} for what depends on it"
@@ -234,6 +237,8 @@ def _tokens(source: str, positional: Sequence[str]) -> Iterator[_Token]:
         raise SqlInvalid(f"there are fewer ? than parameters: none is left for {left}")
 
 
+_WHOLE: Final = frozenset({"comment", "string", "dollars", "quoted"})
+_JINJA: Final = re.compile(r"\{[%#]")
 _KINDS: Final = (
     "expression", "statement", "remark", "comment", "string", "dollars", "quoted", "cast",
     "pyformat", "percents", "named", "positional", "word", "number", "concat", "space", "other",

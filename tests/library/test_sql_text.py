@@ -115,6 +115,9 @@ def test_a_condition_that_cannot_be_worked_out_is_told() -> None:
     ("source", "says"),
     [
         ("SELECT {{ column }}", "write :name, which binds it"),
+        ("SELECT '{{ column }}'", "write :name, which binds it"),
+        ("SELECT '{% if a %}'", "cannot stand within"),
+        ("SELECT 1 -- {% if a %}", "cannot stand within"),
         ("{% for a in b %}1{% endfor %}", "only if, elif, else and endif"),
         ("{% if a.keys() %}1{% endif %}", "cannot call a function"),
         ("{% if a %}1", "cannot be read"),

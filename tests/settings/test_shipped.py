@@ -12,7 +12,7 @@ def test_the_shipped_configuration_has_no_problem_and_needs_no_variable() -> Non
     assert loaded.problems == ()
     assert loaded.settings is not None
     example = ROOT / "examples" / "intent-templates" / "agent-template"
-    adapter, http, decisions, retail, study = loaded.settings.adapters
+    adapter, http, decisions, retail, shop, rides, study = loaded.settings.adapters
     assert (
         adapter.name,
         adapter.enabled,
@@ -31,5 +31,7 @@ def test_the_shipped_configuration_has_no_problem_and_needs_no_variable() -> Non
     assert (http.name, http.enabled) == ("intent-http-example", True)
     assert (decisions.name, decisions.enabled) == ("gov-decisions", False)
     assert decisions.config.intents == ROOT / "examples" / "intent-packs" / "gov-decisions-he"
+    assert (shop.name, shop.enabled) == ("shop-sql", False)
+    assert (rides.name, rides.enabled) == ("open-data", False)
     assert (study.name, study.enabled) == ("study", False)
     assert (retail.name, retail.enabled) == ("retail", False)
