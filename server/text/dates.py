@@ -49,6 +49,7 @@ _IN_DIGITS: Final = re.compile(
     rf"|([0-9]{{1,2}})-({MONTH_PATTERN})-([0-9]{{4}}|[0-9]{{2}})"
     rf"|((?:19|20)[0-9]{{6}})){_NO_MORE}"
 )
+_WITHOUT_YEAR: Final = re.compile(rf"([0-9]{{1,2}})/([0-9]{{1,2}}){_NO_MORE}")
 _DAY_FIRST: Final = re.compile(
     rf"([0-9]{{1,2}})(?![0-9]){_ORDINAL}\s*(?:of(?!{LETTER})\s*)?"
     rf"(?!may\s*(?:{_AFTER_MAY})(?!{LETTER})){_MONTH}(?:{_DOT}(?=\s*[0-9]))?{_YEAR}"
@@ -102,6 +103,23 @@ def match_date(text: str, start: int, order: DateOrder) -> DateParts | None:
         return None
     year = match[3]
     return DateParts(match.end(), int(year) if year else None, MONTHS[match[2]], int(match[1]))
+
+
+def match_day_and_month(text: str, start: int, order: DateOrder) -> DateParts | None:
+    """Return the day and month without a year that begin at `start`: 14/12.
+
+    They are `doubtful` where they could be a fraction as well: 1/2.
+    """
+    match = _WITHOUT_YEAR.match(text, start)
+    if match is None or (start > 1 and text[start - 1] in "-/." and text[start - 2].isalnum()):
+        return None
+    first, second = int(match[1]), int(match[2])
+    if not (1 <= first <= 31 and 1 <= second <= 31 and min(first, second) <= 12):
+        return None
+    either = max(first, second) <= 12
+    month_first = order == "mdy" if either else second > 12
+    month, day = (first, second) if month_first else (second, first)
+    return DateParts(match.end(), None, month, day, either and first != second, doubtful=either)
 
 
 def _parts(match: re.Match[str], order: DateOrder) -> DateParts | None:

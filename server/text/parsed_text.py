@@ -23,6 +23,7 @@ from server.text.dates import (
     WEEKDAYS,
     DateParts,
     match_date,
+    match_day_and_month,
     match_time,
     read_bare_hour,
     read_day_of_month,
@@ -39,6 +40,7 @@ from server.text.durations import (
     read_duration,
     read_iso_run,
     read_unit_alone,
+    unit_at,
 )
 from server.text.language import load_language
 from server.text.local_values import local_reader
@@ -193,6 +195,9 @@ def _is_tail(span: Span, rates: Sequence[Span], units: Container[int]) -> bool:
 
 _ENGLISH: Final = load_language("en")
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percents", "precent", "percentage"})
+_ON_A_DAY: Final = _ENGLISH.group("day_leads") - {"by", "to", "through"}
+"""What comes before a day, and before no fraction: divided by 1/2."""
+_UP_TO_A_DAY: Final = frozenset({"to", "through"})
 _AFTER_DAY: Final = MONTHS.keys() | {"-", "/", ".", "of", "st", "nd", "rd", "th"}
 _AFTER_HOUR: Final = frozenset({":", "a", "am", "p", "pm", "o", "oclock"})
 _SPEAKS_TIME: Final = _ENGLISH.clock.past | _ENGLISH.clock.to | _ENGLISH.clock.minutes
@@ -288,6 +293,10 @@ class _Scanner:
         date_parts = match_date(tokens.folded, start, self.order) if may_be_date else None
         if date_parts is not None and not date_parts.doubtful:
             return self._date(index, date_parts)
+        if after == "/" and date_parts is None:
+            day = match_day_and_month(tokens.folded, start, self.order)
+            if day is not None and self._is_day(index, day):
+                return self._date(index, day)
         if after in _ORDINALS and tokens.glued(index + 1) and len(word) < _LONG_DAY:
             return self._day_of_month(index)
         time_parts = (
@@ -316,6 +325,16 @@ class _Scanner:
         return self._number(
             digits.first, digits.last, digits.value, "-" if digits.after_number else ""
         )
+
+    def _is_day(self, index: int, parts: DateParts) -> bool:
+        """Whether a day and a month without a year are no fraction: on 1/2, 1/2 at 5 pm, to 14/12."""
+        tokens, last = self.tokens, self.tokens.index_at(parts.end)
+        if tokens.word(last) == "%" or unit_at(tokens.word(last), glued=False):
+            return False
+        before = tokens.word(index - 1)
+        led = before in _ON_A_DAY or (before in _UP_TO_A_DAY and not parts.doubtful)
+        timed = tokens.word(last) == "at" and tokens.word(last + 1)[:1].isdigit()
+        return led or timed
 
     def _day_of_month(self, index: int) -> int:
         """Add the day of “on the 21st”; a count of anything else is no number either."""
