@@ -327,7 +327,7 @@ class _Scanner:
         )
 
     def _is_day(self, index: int, parts: DateParts) -> bool:
-        """Whether a day and a month without a year are no fraction: on 1/2, 1/2 at 5 pm, to 14/12."""
+        """Whether day and month without a year are no fraction: on 1/2, 1/2 at 5 pm, to 14/12."""
         tokens, last = self.tokens, self.tokens.index_at(parts.end)
         if tokens.word(last) == "%" or unit_at(tokens.word(last), glued=False):
             return False
