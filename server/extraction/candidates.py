@@ -327,7 +327,7 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Itera
         # The 2 of 2.5 is no choice.
         is_digit = is_digits(tokens.words[phrase.first])
         if not (is_digit and any(found.is_within(span) for span in wholes)):
-            yield found
+            yield found._replace(slip=phrase.slip)
     for quote in reading.of("quoted"):
         known, value = plan.choices.lookup(quote.value)
         if known:

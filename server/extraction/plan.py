@@ -153,7 +153,7 @@ class Planner:
             patterns=tuple(Pattern(p, parameter.name) for p in parameter.extraction_patterns),
             domain_type=self._types.get(parameter.type) or _type_patterns(parameter.descriptor),
             choices=PhraseTable(
-                self._data_words(values) if role == "text" else self._choices(parameter)
+                self.data_words(values) if role == "text" else self._choices(parameter)
             ),
             checker=checker,
             alike=f"{role} {parameter.type}" if as_any else parameter.name,
@@ -184,7 +184,7 @@ class Planner:
             or sorting_words(name_words(parameter.name), parameter.enum, codes)
         )
 
-    def _data_words(self, values: Sequence[str]) -> dict[str, object]:
+    def data_words(self, values: Sequence[str]) -> dict[str, object]:
         """Words for values of the data, with the domain's synonyms; a value's own name wins."""
         own: dict[str, object] = {value: value for value in values}
         named = {value.lower().replace("_", " ") for value in values}
