@@ -56,6 +56,7 @@ _SHORTEST_DATA: Final = 24
 _DATA: Final = " this data "
 _LONGEST: Final = 2000
 _ANY_WORD: Final = re.compile(r"[\w']+")
+_FOLLOWUPS: Final = tuple(language.followups for language in shipped_languages())
 _WAYS: Final = tuple(language.politeness for language in shipped_languages())
 _SHORTHAND: Final = {short: full for ways in _WAYS for short, full in ways.shorthand.items()}
 
@@ -152,8 +153,13 @@ class ValueMask:
 
 
 def _names(word: str) -> bool:
-    """Whether a listed value is a name, and no number: those stand for themselves."""
-    return any(map(str.isalpha, word)) and word not in _NUMBERS.words
+    """Whether a listed value is a name, and no number: those stand for themselves.
+
+    What asks for a thing names none: “which guests” is about guests, whatever it is listed for.
+    """
+    first, _, rest = word.partition(" ")
+    asks = bool(rest) and any(first in followups.asks for followups in _FOLLOWUPS)
+    return any(map(str.isalpha, word)) and word not in _NUMBERS.words and not asks
 
 
 def _in_words(name: str) -> str:
