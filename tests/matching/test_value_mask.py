@@ -45,8 +45,9 @@ def test_what_asks_for_a_thing_is_no_value() -> None:
     choices = {"which guest": "guest", "per guest": "guest"}
     by = Parameter("put_by", "string", enum=("guest",), choices=choices)
     counts = replace(template("counts", ["bookings per guest"]), parameters=(by,))
-    masked = ValueMask(Library(Domain("d"), {"counts": counts}))
-    assert masked("which guests came twice") == "which put by came twice"
+    guests = template("guests", ["all guests"])
+    masked = ValueMask(Library(Domain("d"), {"counts": counts, "guests": guests}))
+    assert masked("which guests came twice") == "which guests came twice"
     assert masked("bookings per guest") == "bookings put by"
 
 
