@@ -24,6 +24,7 @@ from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import ParameterType, ValueKind
 from server.library.parameters import name_words
+from server.library.sql_model import SqlExecution
 from server.text.language import load_language
 from server.text.phrases import PhraseTable
 
@@ -86,6 +87,8 @@ class ParameterPlan:
     """The unit of time that a number counts back from today in; empty where it does not."""
     bound: Bound
     """Which end of a range a number is, where it is one: the other end cannot be its value."""
+    searches: bool
+    """Whether it is looked for in a text of the data, by LIKE."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +167,7 @@ class Planner:
             orders=bool(parameter.enum) and not ORDERED.isdisjoint(name.words),
             looks_back=looks_back(parameter, name) if role == "number" else "",
             bound=_bound(name) if role in NUMERIC else "",
+            searches=role == "text" and _searches(parameter, template),
         )
 
     def _other_words(self, parameter: Parameter) -> list[str]:
@@ -213,6 +217,11 @@ class Planner:
                 for synonym in self._domain.synonyms.get(word.lower(), ()):
                     choices.setdefault(synonym, value)
         return choices
+
+
+def _searches(parameter: Parameter, template: Template) -> bool:
+    execution = template.execution
+    return isinstance(execution, SqlExecution) and parameter.name in execution.sql.searched
 
 
 def _bound(name: Name) -> Bound:

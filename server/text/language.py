@@ -309,7 +309,7 @@ WordGroup = Literal[
     "ask_for_people", "change_leads", "change_verbs",
     "back_after", "back_before",
     "back_references", "before_minus", "before_verbs", "code_names",
-    "comparison_fillers", "contracted", "counting_names",
+    "comparison_fillers", "containing", "contracted", "counting_names",
     "date_names", "day_leads",
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "indefinite",

@@ -231,3 +231,26 @@ def test_a_word_of_a_stretch_of_days_is_no_choice() -> None:
     )
     assert "by" not in read("sales this year", by, START, END)
     assert read("sales per year", by)["by"] == "by_year"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("films with GHOST in the title", "GHOST"),
+        ("films with ghost in the title", "ghost"),
+        ("films with dark river in their title", "dark river"),
+        ("films whose title contains ghost", "ghost"),
+        ("films called Dark River", "Dark River"),
+        ("films containing ghost in the title since 2024", "ghost"),
+        ("films with subtitles", None),
+        ("all films", None),
+    ],
+)
+def test_a_part_of_a_text_is_told_by_where_it_stands(text: str, found: str | None) -> None:
+    sql = "SELECT * FROM films WHERE (:title IS NULL OR title LIKE :title) AND day >= :start_date"
+    title = Parameter("title", "string", "Title of the film", required=False)
+    examples = ("list films", "films called Blue Moon", "films since March")
+    execution = SqlExecution(parse_sql(sql, ()))
+    films = Template("films", "List films", "sql", examples, (title, START), execution)
+    read = Extractor(Domain("d")).extract(text, films, now=NOW)
+    assert read.arguments.get("title") == found
