@@ -190,6 +190,7 @@ async def _build(
     if values is not None:
         # After the index, so that what is learned of the library does not depend on its data.
         await values.open()
+        details["values"] = values.state
     return Adapter(
         name=adapter.name,
         library=library,

@@ -23,6 +23,7 @@ from server.extraction.values import (
     written,
 )
 from server.library.parameter_types import ValueKind
+from server.library.sql_model import SqlExecution
 from server.text.codes import EXACT, OTHER, SIMILAR, find_codes
 from server.text.decimals import Number, opposite
 from server.text.durations import UNITS, unit_at
@@ -30,6 +31,7 @@ from server.text.expressions import find_expression
 from server.text.language import load_language, shipped_names
 from server.text.numbers import ambiguous_numbers
 from server.text.parsed_text import ParsedText
+from server.text.periods import find_periods
 from server.text.senses import sense_reader
 from server.text.stems import stem
 from server.text.tokens import Kind, Span, Tokens, is_digits, is_word
@@ -42,6 +44,11 @@ _UP_TO_TODAY: Final = _group("up_to_today")
 _AT_PLACE: Final = _ENGLISH.leads["place"]
 _EXCLUDING: Final = _group("exclusions") - {"no", "not"}
 _EXCLUDED_WITHIN: Final = 5
+_LIST_ENDS: Final = _group("list_ends")
+_YEAR_LEADS: Final = _group("year_leads")
+_YEAR: Final = "year"
+_COUNT_NAMES: Final = _group("counting_names")
+_BEFORE_STRETCH: Final = _group("period_leads") | {"the"}
 _DENIED_WITHIN: Final = 3
 """Words between what a yes or no is about and the word that denies it."""
 
@@ -78,8 +85,12 @@ def _amounts(
     per_time = {rate.start for rate in reading.rates} if plan.rate else set[int]()
     read_by_domain = numbers_of_domain(plan, reading)
     single = sum(not other.percent for other in template.groups["amount"]) < 2
+    asks_data = isinstance(template.template.execution, SqlExecution)
     for span in spans:
         if span.start in per_time or is_other_end(plan, from_span(span, None), reading):
+            continue
+        ranked = asks_data and _counts_a_list(reading.tokens, span)
+        if asks_data and _is_for_another(plan, span, reading, ranked=ranked):
             continue
         fit = _unit_fit(plan, span)
         measured = _measured(plan, span, reading)
@@ -90,6 +101,8 @@ def _amounts(
             yield from_span(span, None, rank=3)._replace(problem=what)
             continue
         rank, hinted, surely = fit
+        if ranked and plan.name.pages:
+            surely = SURE
         if unit and not span.unit and _counts_things(reading.tokens, span.last):
             continue
         value = read_by_domain.get(span.start, measured[0])
@@ -103,6 +116,33 @@ def _amounts(
     if not spans:
         for quote in reading.quoted("number"):
             yield plan.checker.checked(from_span(quote, quote.value, rank=2))
+
+
+def _counts_a_list(tokens: Tokens, span: Span) -> bool:
+    """Whether a number says how many of a list are wanted: the last 5 orders."""
+    following = tokens.word(span.last)
+    is_noun = is_word(following) and following not in UNITS and following not in _FUNCTION_WORDS
+    return is_noun and not span.unit and tokens.word(span.first - 1) in _LIST_ENDS
+
+
+def _is_for_another(plan: ParameterPlan, span: Span, reading: ParsedText, *, ranked: bool) -> bool:
+    """Whether a number of a question about data says how many rows, or when, and no amount.
+
+    A year that is a bound is none that something is of: after 2024, over 2000.
+    """
+    name = plan.name
+    of_years = _YEAR in name.words or _YEAR in (plan.parameter.description or "").lower()
+    if of_years:
+        return not plan.bound and bool(bound_at(from_span(span, None), reading.tokens))
+    if ranked and not name.pages and _COUNT_NAMES.isdisjoint(name.words):
+        return True
+    if reading.tokens.word(span.first - 1) not in _YEAR_LEADS or span.unit:
+        return False
+    return any(
+        one.first <= span.first < one.last and one.reach != "between"
+        for one in find_periods(reading)
+        if not one.is_days
+    )
 
 
 def is_other_end(plan: ParameterPlan, place: Candidate, reading: ParsedText) -> bool:
@@ -345,8 +385,21 @@ def _places(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterat
             yield from_span(span, None)._replace(problem=span.value)
 
 
-def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
+def _is_part_of_period(found: Candidate, reading: ParsedText) -> bool:
+    """Whether it is but a word of a stretch of days: the year of this year, since in 2024."""
+    return any(
+        one.first <= found.first < found.last <= one.last
+        and (found.first, found.last) != (one.first, one.last)
+        and (found.last < one.last or reading.tokens.words[one.first] not in _BEFORE_STRETCH)
+        for one in find_periods(reading)
+    )
+
+
+def _choices(
+    plan: ParameterPlan, template: TemplatePlan, reading: ParsedText
+) -> Iterator[Candidate]:
     tokens = reading.tokens
+    asks_data = isinstance(template.template.execution, SqlExecution)
     kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
     for phrase in plan.choices.find(tokens):
         rank = int(phrase.weak)
@@ -357,8 +410,9 @@ def _choices(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Itera
         named = tokens.word(phrase.first - 1) in plan.name.before
         if phrase.last - phrase.first == 1 and _is_mere_word(reading, phrase.first) and not named:
             continue
-        if not (is_digit and any(found.is_within(span) for span in wholes)):
-            yield found
+        is_part = is_digit and any(found.is_within(span) for span in wholes)
+        if not is_part and not (asks_data and _is_part_of_period(found, reading)):
+            yield found._replace(slip=phrase.slip)
     for quote in reading.of("quoted"):
         known, value = plan.choices.lookup(quote.value)
         if known:

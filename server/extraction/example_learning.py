@@ -87,6 +87,7 @@ def learn_examples(
             plan,
             ParsedText(text, ANY_DAY, domain.date_order, languages),
             synonyms=domain.synonyms,
+            is_example=True,
         )
         for text in plan.template.nl_examples
     ]

@@ -21,7 +21,9 @@ from server.extraction.parameter_hints import TemplateHints, describe_parameters
 from server.extraction.plan import DataWords, ParameterPlan, Planner, TemplatePlan
 from server.extraction.rows_query import asks_of_rows
 from server.extraction.schema_only import fill_from_schema
+from server.extraction.shown_names import ShownNames
 from server.extraction.slot_filling import ExampleContexts, SlotFilling
+from server.extraction.stand_ins import StandIns
 from server.extraction.text_edges import text_edges
 from server.extraction.value_kinds import SELF_EXPLAINING
 from server.extraction.values import Extraction, PlacedValue
@@ -56,6 +58,8 @@ class Extractor:
         self._plans: dict[str, tuple[Template, _Prepared]] = {}
         self._values: ValueVocabulary = {}
         self._words = LibraryWords()
+        self._stand_ins = StandIns()
+        self._names = ShownNames()
         named = (domain.response.default_language,)
         self._languages: tuple[str, ...] = languages_of((), named)
 
@@ -64,6 +68,7 @@ class Extractor:
         named = (self._domain.response.default_language,)
         self._languages = languages_of((e for t in templates for e in t.nl_examples), named)
         self._planner.learn_codes(templates)
+        self._names = ShownNames(templates)
         for template in templates:
             self._plan(template)
         for code in self._languages:
@@ -87,7 +92,15 @@ class Extractor:
             words.add(prepared.frame, _words_of_values(prepared.plan))
         for code in self._languages:
             words.spelling(sense_reader(code))
+        stand_ins = StandIns(
+            values,
+            templates,
+            words,
+            worded=self._planner.data_words,
+            code=(*self._languages, "en")[0],
+        )
         self._plans, self._words, self._values = plans, words, values
+        self._stand_ins = stand_ins
 
     def extract(
         self,
@@ -148,7 +161,13 @@ class Extractor:
         return found
 
     def request_text(self, reading: ParsedText) -> str:
-        """The question without the clauses that only tell something beside it."""
+        """The question as it is compared: without clauses that only tell something beside it.
+
+        Values of the data stand in it as examples have them.
+        """
+        return self._stand_ins(self._request(reading))
+
+    def _request(self, reading: ParsedText) -> str:
         senses = self.senses(reading)
         if not any(prepared.frame.examples for _, prepared in self._plans.values()):
             return reading.text  # descriptions alone do not tell a remark from the request
@@ -194,7 +213,7 @@ class Extractor:
     def _slots(
         self, plan: TemplatePlan, reading: ParsedText, contexts: ExampleContexts
     ) -> SlotFilling:
-        return SlotFilling(plan, reading, contexts, self._domain.synonyms)
+        return SlotFilling(plan, reading, contexts, self._domain.synonyms, own_words=self._words)
 
     def read_at(
         self, text: str, place: tuple[int, int], template: Template, name: str, *, now: datetime
@@ -240,7 +259,9 @@ class Extractor:
         slots.is_example = True
         slots.fill_from_patterns()
         slots.fill_recognized()
-        places = frozenset(at for one in slots.found.values() for at in range(one.first, one.last))
+        found = [(one.first, one.last) for one in slots.found.values()]
+        found += self._names.places(slots)
+        places = frozenset(at for place in found for at in range(*place))
         unused = frozenset(
             span.kind
             for start, end in reading.values

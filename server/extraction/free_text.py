@@ -40,6 +40,8 @@ _LONGEST_NAME: Final = 12
 _LONGEST_SENTENCE: Final = 400
 _MAX_LEADS: Final = 150
 _LONGEST_BETWEEN: Final = 8
+_CONTAINING: Final = _group("containing")
+_CALLED: Final = _ENGLISH.topics["called"] | {"name"}
 _QUOTE: Final = BLOCK + "quoted"
 
 # How much each kind of evidence counts; the best one wins, then the earliest.
@@ -365,6 +367,27 @@ def _announced(
                 yield _NAMED, index + 1, sentences
         if alone and word in usual:
             yield _USUAL, index + 1, sentences or (word == ":" and "called" in plan.name.topics)
+        if plan.searches and _leads_to_part(plan, tokens, index):
+            yield _NAMED, index + 1, False
+
+
+def _leads_to_part(plan: ParameterPlan, tokens: Tokens, index: int) -> bool:
+    """Whether a part of a text that is searched stands right after a word.
+
+    With ghost in the title, whose title contains ghost; and called ghost, of a name or title.
+    """
+    word, named = tokens.words[index], frozenset(plan.name.words)
+    if word in _LEADS["called"]:
+        return not named.isdisjoint(_CALLED)
+    if word not in _CONTAINING:
+        return False
+    if tokens.word(index - 1) in named:
+        return True
+    rest = tokens.words[index + 2 : index + 2 + _LONGEST_BETWEEN]
+    return any(
+        each == "in" and any(word in named for word in rest[at + 1 : at + 3])
+        for at, each in enumerate(rest)
+    )
 
 
 def _led_to(

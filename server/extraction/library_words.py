@@ -45,6 +45,10 @@ class LibraryWords:
             found = self._spelling[reader.code] = SpellingIndex(long)
         return found
 
+    def is_about(self, word: str, languages: Iterable[str]) -> bool:
+        """Whether it is a word of what its templates are about, in one of the languages."""
+        return any(stem(word, code) in self.stems for code in languages)
+
     def knows(self, words: Iterable[str], code: str) -> bool:
         """Whether any of the words is one of the library's, or of its values."""
         return any(

@@ -25,6 +25,7 @@ from server.extraction.values import ValueChecker
 from server.library.model import Domain, Parameter, Template
 from server.library.parameter_types import ParameterType, ValueKind
 from server.library.parameters import name_words
+from server.library.sql_model import SqlExecution
 from server.text.codes import CodeForm
 from server.text.language import load_language
 from server.text.phrases import PhraseTable
@@ -88,6 +89,8 @@ class ParameterPlan:
     """The unit of time that a number counts back from today in; empty where it does not."""
     bound: Bound
     """Which end of a range a number is, where it is one: the other end cannot be its value."""
+    searches: bool
+    """Whether it is looked for in a text of the data, by LIKE."""
     form: CodeForm | None = None
     """What a code is made of, where its author shows one."""
     other_forms: tuple[CodeForm, ...] = ()
@@ -168,7 +171,7 @@ class Planner:
             patterns=tuple(Pattern(p, parameter.name) for p in parameter.extraction_patterns),
             domain_type=self._types.get(parameter.type) or _type_patterns(parameter.descriptor),
             choices=PhraseTable(
-                self._data_words(values) if role == "text" else self._choices(parameter)
+                self.data_words(values) if role == "text" else self._choices(parameter)
             ),
             checker=checker,
             alike=f"{role} {parameter.type}" if as_any else parameter.name,
@@ -179,6 +182,7 @@ class Planner:
             orders=bool(parameter.enum) and not ORDERED.isdisjoint(name.words),
             looks_back=looks_back(parameter, name) if role == "number" else "",
             bound=_bound(name) if role in NUMERIC else "",
+            searches=role == "text" and _searches(parameter, template),
             form=form_of_codes(parameter) if role == "code" else None,
             other_forms=self._other_forms(parameter) if role == "code" else (),
         )
@@ -201,7 +205,7 @@ class Planner:
             or sorting_words(name_words(parameter.name), parameter.enum, codes)
         )
 
-    def _data_words(self, values: Sequence[str]) -> dict[str, object]:
+    def data_words(self, values: Sequence[str]) -> dict[str, object]:
         """Words for values of the data, with the domain's synonyms; a value's own name wins."""
         own: dict[str, object] = {value: value for value in values}
         named = {value.lower().replace("_", " ") for value in values}
@@ -233,6 +237,11 @@ class Planner:
                 for synonym in self._domain.synonyms.get(word.lower(), ()):
                     choices.setdefault(synonym, value)
         return choices
+
+
+def _searches(parameter: Parameter, template: Template) -> bool:
+    execution = template.execution
+    return isinstance(execution, SqlExecution) and parameter.name in execution.sql.searched
 
 
 def _bound(name: Name) -> Bound:

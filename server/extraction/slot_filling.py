@@ -27,6 +27,7 @@ from server.extraction.free_text import (
     says_nothing_new,
     text_at,
 )
+from server.extraction.library_words import LibraryWords
 from server.extraction.lists import find_numbers, find_words
 from server.extraction.pattern_values import captured_value, normalize_value
 from server.extraction.periods import days_of_period
@@ -83,6 +84,8 @@ class SlotFilling:
     """What the words of the question are to its names."""
     is_example: bool = False
     """Whether it is the author's: where the data have values, none of them is a word by chance."""
+    own_words: LibraryWords = field(default_factory=LibraryWords)
+    """The words of the library, of which none is a slip for a value."""
     _candidates: dict[str, list[Candidate]] = field(default_factory=dict)
     _keys: Keys | None = None
 
@@ -244,6 +247,7 @@ class SlotFilling:
             (self._context_score(plan, candidate), candidate)
             for candidate in self.candidates_of(plan)
             if self.taken.is_free(candidate.start, candidate.end)
+            and not (candidate.slip and self._is_own_word(candidate))
             and not (self.asides and not plan.required and self._is_aside(plan, candidate))
         ]
         if plan.role != "choice" or plan.required or not scored:
@@ -253,6 +257,11 @@ class SlotFilling:
     def _context_score(self, plan: ParameterPlan, candidate: Candidate) -> int:
         context = self.contexts.words.get(plan.key, NO_CONTEXT)
         return context_score(plan, candidate, self.reading.tokens, context)
+
+    def _is_own_word(self, candidate: Candidate) -> bool:
+        """Whether what reads as a slip is spelt as it is meant; the author's words are."""
+        word = self.reading.tokens.words[candidate.first]
+        return self.is_example or self.own_words.is_about(word, self.reading.languages or ("en",))
 
     def _is_aside(self, plan: ParameterPlan, candidate: Candidate) -> bool:
         """Whether it stands in a clause that gives no other value, as £50 gives two.

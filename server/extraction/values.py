@@ -62,7 +62,8 @@ class Candidate(NamedTuple):
 
     A lower `rank` is tried first. `hinted` ones need words around them that say whose they are;
     `fit` is how much the value itself says so. One with a `problem` is never taken. A text is
-    `doubtful` when no known edge settles where it begins and ends.
+    `doubtful` when no known edge settles where it begins and ends. A `slip` is a known value but
+    for a letter.
     """
 
     start: int
@@ -76,6 +77,7 @@ class Candidate(NamedTuple):
     problem: str = ""
     fit: int = 0
     doubtful: bool = False
+    slip: bool = False
 
     def overlaps(self, other: "Candidate") -> bool:
         return self.start < other.end and other.start < self.end

@@ -84,6 +84,11 @@ class SqlText:
         """Every name that arguments give a value."""
         return frozenset(each.name for each in self.bindings) | self.conditions
 
+    @property
+    def searched(self) -> frozenset[str]:
+        """Arguments of which any part of a text will do."""
+        return frozenset(each.name for each in self.bindings if each.use == "search")
+
     @cached_property
     def _template(self) -> JinjaTemplate | None:
         return SANDBOX.from_string(self.marked) if "{%" in self.marked else None

@@ -17,6 +17,7 @@ from server.text.dates import MONTH_PATTERN
 from server.text.language import load_language, shipped_languages
 from server.text.phrases import PhraseTable
 from server.text.rows.naming import said_of_rows
+from server.text.stems import inflections
 from server.text.tokens import Tokens
 
 _NUMBERS: Final = load_language("en").numbers
@@ -61,6 +62,7 @@ _SHORTEST_DATA: Final = 24
 _DATA: Final = " this data "
 _LONGEST: Final = 2000
 _ANY_WORD: Final = re.compile(r"[\w']+")
+_FOLLOWUPS: Final = tuple(language.followups for language in shipped_languages())
 _WAYS: Final = tuple(language.politeness for language in shipped_languages())
 _SHORTHAND: Final = {short: full for ways in _WAYS for short, full in ways.shorthand.items()}
 
@@ -127,7 +129,7 @@ class ValueMask:
         for template in library.templates.values():
             said = " ".join((*template.nl_examples, template.description)).lower()
             for word in [word for word in names if word in said]:
-                if word not in listed[template.id] and re.search(rf"\b{re.escape(word)}\b", said):
+                if word not in listed[template.id] and re.search(_as_said(word), said):
                     del names[word]
         for entity in library.domain.entities.values():
             names |= dict.fromkeys(entity.values, _in_words(entity.name))
@@ -188,8 +190,20 @@ def _forms_of_codes(library: Library) -> dict[CodeForm, str]:
 
 
 def _names(word: str) -> bool:
-    """Whether a listed value is a name, and no number: those stand for themselves."""
-    return any(map(str.isalpha, word)) and word not in _NUMBERS.words
+    """Whether a listed value is a name, and no number: those stand for themselves.
+
+    What asks for a thing names none: “which guests” is about guests, whatever it is listed for.
+    """
+    first, _, rest = word.partition(" ")
+    asks = bool(rest) and any(first in followups.asks for followups in _FOLLOWUPS)
+    return any(map(str.isalpha, word)) and word not in _NUMBERS.words and not asks
+
+
+def _as_said(word: str) -> str:
+    """A pattern of a listed value and its plural, as `PhraseTable` finds both."""
+    *before, last = word.split(" ")
+    forms = {word, *(" ".join((*before, form)) for form in inflections(last))}
+    return rf"\b(?:{'|'.join(map(re.escape, sorted(forms)))})\b"
 
 
 def _in_words(name: str) -> str:

@@ -309,12 +309,13 @@ WordGroup = Literal[
     "ask_for_people", "change_leads", "change_verbs",
     "back_after", "back_before",
     "back_references", "before_minus", "before_verbs", "code_names",
-    "comparison_fillers", "contracted",
+    "comparison_fillers", "containing", "contracted", "counting_names",
     "date_names", "day_leads",
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "indefinite",
     "hollow_names", "identifier_names",
-    "key_leads", "key_nouns", "kinds_of_place", "last", "list_joints", "lookback_names",
+    "key_leads", "key_nouns", "kinds_of_place", "last", "list_ends", "list_joints",
+    "lookback_names",
     "measures",
     "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
     "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
@@ -326,7 +327,7 @@ WordGroup = Literal[
     "target_fillers",
     "target_pronouns", "text_names", "through", "to_me", "turns", "until_words",
     "up_to_today", "url_names", "value_fillers",
-    "weak_choices", "weak_key_leads",
+    "weak_choices", "weak_key_leads", "year_leads",
 ]  # fmt: skip
 """Lists that serve one purpose each, which the comments of `en.yaml` tell."""
 TimeUnit = Literal["second", "minute", "hour", "day", "week", "month", "year"]

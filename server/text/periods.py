@@ -189,11 +189,13 @@ def _calendar(tokens: Tokens, index: int, today: date) -> _Named | None:
         return _Named(index, read.last, period)
     if word in _PERIODS and not (word == "year" and is_digits(after)):
         return None  # "the month" may be any
-    if is_digits(word) and not 0 <= today.year + _YEARS_AHEAD - int(word[:9]) <= _YEARS:
+    if is_digits(word) and not _is_year(word, today):
         return None
     if not (is_digits(word) or word in _NAMING_PERIODS):
         return None  # the “in” of in 2025
     lead = tokens.word(index - 1)
+    if is_digits(word) and lead in _BETWEEN and not _is_year(tokens.word(index + 2), today):
+        return None  # between 2000 and 3000
     read = read_period(tokens, index, today)
     if read is None or ((read.open_year or is_digits(word)) and lead not in _BEFORE_PERIOD):
         return None
@@ -203,6 +205,10 @@ def _calendar(tokens: Tokens, index: int, today: date) -> _Named | None:
     if read.open_year and period.start > today:
         period = _years_later(period, -1)
     return _Named(index, read.last, period, open_year=read.open_year)
+
+
+def _is_year(word: str, today: date) -> bool:
+    return is_digits(word) and 0 <= today.year + _YEARS_AHEAD - int(word[:9]) <= _YEARS
 
 
 def _years_later(period: Period, years: int) -> Period:

@@ -25,12 +25,13 @@ _JOINTS: Final = frozenset("-_'’")
 
 
 class Phrase(NamedTuple):
-    """A known phrase at the words from `first` to `last`."""
+    """A known phrase at the words from `first` to `last`, or one word with a slip in it."""
 
     first: int
     last: int
     value: Any
     weak: bool
+    slip: bool = False
 
 
 class PhraseTable:
@@ -114,7 +115,7 @@ class PhraseTable:
         for index, word in enumerate(tokens.words[:_MAX_SLIPS]):
             known, value = self._slip(word)
             if known:
-                yield Phrase(index, index + 1, value, weak=False)
+                yield Phrase(index, index + 1, value, weak=False, slip=True)
 
     def _slip(self, word: str) -> tuple[bool, Any]:
         """Return whether `word` is a known one with a slip in it, and that one's value."""

@@ -188,3 +188,83 @@ def test_an_alias_calls_a_parameter_as_its_name_does() -> None:
     a, b = Parameter("width", "number"), Parameter("height", "number", aliases=("tallness",))
     assert read("tallness 3, width 4", a, b) == {"width": 4, "height": 3}
     assert read("tallness 3", *needed(a, b)) == {"height": 3}
+
+
+COMPARED = (choice("comparison", ">", ">=", "<", "<="), Parameter("value", "number", "", False))
+YEAR = Parameter("year", "integer", "Year of the order", required=False)
+ORDER = Parameter("order_id", "integer", "Number of the order")
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "found"),
+    [
+        ("orders over 2000", (START, END, LEAST), {"min_amount": 2000}),
+        ("orders over 2000", (YEAR,), {}),
+        ("orders in 2024", (YEAR,), {"year": 2024}),
+        ("orders since 2024", (START, *COMPARED), {"start_date": "2024-01-01"}),
+        ("orders since 2024", COMPARED, {}),
+        ("orders since 2024", (ORDER,), {}),
+        ("order 2024", (ORDER,), {"order_id": 2024}),
+        ("orders in 2024", COMPARED, {}),
+        (
+            "orders over 2000 since 2024",
+            (LEAST, START),
+            {"min_amount": 2000, "start_date": "2024-01-01"},
+        ),
+        (
+            "orders between 2000 and 3000",
+            (LEAST, MOST, START, END),
+            {"min_amount": 2000, "max_amount": 3000},
+        ),
+    ],
+)
+def test_a_year_is_no_amount_and_an_amount_no_year(
+    text: str, parameters: tuple[Parameter, ...], found: dict[str, Any]
+) -> None:
+    assert read(text, *parameters) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "found"),
+    [
+        ("last 5 orders", (START, END, LIMIT), {"limit": 5}),
+        ("last 5 orders", COMPARED, {}),
+        ("last 5 orders", (ORDER,), {}),
+        ("last 5 days", (DAYS, LIMIT), {"days_back": 5}),
+    ],
+)
+def test_so_many_of_a_list_are_no_amount(
+    text: str, parameters: tuple[Parameter, ...], found: dict[str, Any]
+) -> None:
+    assert read(text, *parameters) == found
+
+
+def test_a_word_of_a_stretch_of_days_is_no_choice() -> None:
+    by = Parameter(
+        "by", "string", "", required=False, enum=("by_year",), choices={"year": "by_year"}
+    )
+    assert "by" not in read("sales this year", by, START, END)
+    assert read("sales per year", by)["by"] == "by_year"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("films with GHOST in the title", "GHOST"),
+        ("films with ghost in the title", "ghost"),
+        ("films with dark river in their title", "dark river"),
+        ("films whose title contains ghost", "ghost"),
+        ("films called Dark River", "Dark River"),
+        ("films containing ghost in the title since 2024", "ghost"),
+        ("films with subtitles", None),
+        ("all films", None),
+    ],
+)
+def test_a_part_of_a_text_is_told_by_where_it_stands(text: str, found: str | None) -> None:
+    sql = "SELECT * FROM films WHERE (:title IS NULL OR title LIKE :title) AND day >= :start_date"
+    title = Parameter("title", "string", "Title of the film", required=False)
+    examples = ("list films", "films called Blue Moon", "films since March")
+    execution = SqlExecution(parse_sql(sql, ()))
+    films = Template("films", "List films", "sql", examples, (title, START), execution)
+    read = Extractor(Domain("d")).extract(text, films, now=NOW)
+    assert read.arguments.get("title") == found

@@ -41,6 +41,16 @@ def test_a_word_that_tells_another_template_apart_stays() -> None:
     assert plain("three small boxes") == "10 box size boxes"
 
 
+def test_what_asks_for_a_thing_is_no_value() -> None:
+    choices = {"which guest": "guest", "per guest": "guest"}
+    by = Parameter("put_by", "string", enum=("guest",), choices=choices)
+    counts = replace(template("counts", ["bookings per guest"]), parameters=(by,))
+    guests = template("guests", ["all guests"])
+    masked = ValueMask(Library(Domain("d"), {"counts": counts, "guests": guests}))
+    assert masked("which guests came twice") == "which guests came twice"
+    assert masked("bookings per guest") == "bookings put by"
+
+
 def test_yes_and_no_are_no_values() -> None:
     flag = Parameter("dimmed", "boolean", choices={"dimmed": True})
     lights = replace(template("lights", ["lights on"]), parameters=(flag,))

@@ -6,11 +6,12 @@ asked of the database itself where they do not say so, since what was read grows
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from server.core.data_values import FoundValue, ValueVocabulary
 from server.errors import ToolError, ToolFailed, ToolTimedOut
@@ -18,7 +19,7 @@ from server.library.model import Library
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import Binding, FilledSql
 from server.tools.sql.analysis import ColumnUse, parameter_columns
-from server.tools.sql.database import Database, DatabaseFailed
+from server.tools.sql.database import Database, DatabaseDown, DatabaseFailed
 from server.tools.sql.schema import DatabaseSchema, read_schema
 from server.tools.sql.statement import driver_statement
 
@@ -27,10 +28,14 @@ _log = logging.getLogger(__name__)
 _SCHEMA_TIMEOUT_S: Final = 10.0
 _LONGEST_VALUE: Final = 80
 """Longer texts are no names of anything."""
-_OPENING_S: Final = 10.0
+_OPENING_S: Final = 30.0
 """Longer than this, an adapter does not wait for the values of its database."""
 _RETRY_S: Final = 10.0
-"""A database that did not answer is asked again after so long."""
+"""A database that did not answer, or not in time, is asked again after so long."""
+_MOST_TRIES: Final = 3
+"""A column that was too slow so often is not read again."""
+_AT_ONCE: Final = 20
+"""Columns of one table that are read by one statement."""
 _MOST_NEAR: Final = 3
 _MOST_LISTED: Final = 8
 """So few values are all told, where none is near."""
@@ -70,10 +75,15 @@ class _Read:
     values: dict[Place, tuple[str, ...]] = field(default_factory=dict)
     many: set[Place] = field(default_factory=set)
     """Columns of too many values, which are not read again."""
+    late: Counter[Place] = field(default_factory=Counter)
+    """How often in a row a column was too slow."""
 
 
 class DatabaseValues:
-    """The values of one adapter's database. `changed` hears of every new vocabulary."""
+    """The values of one adapter's database. `changed` hears of every new vocabulary.
+
+    `state` says how many columns were read, and how many are still to be.
+    """
 
     def __init__(
         self,
@@ -87,19 +97,24 @@ class DatabaseValues:
         self._read = _Read()
         self._told: ValueVocabulary = {}
         self._task: asyncio.Task[None] | None = None
-        self._stale = asyncio.Event()
+        self._stale, self._tried = asyncio.Event(), asyncio.Event()
+        self.state: dict[str, int | bool] = {"read": False}
 
     async def open(self) -> None:
         """Read the values once, and from then on again and again.
 
         A database that is down gives none yet, and one that is slow is read on while it serves.
         """
-        try:
-            async with asyncio.timeout(_OPENING_S):
-                await self._refresh()
-        except TimeoutError:
-            self._stale.set()
         self._task = asyncio.create_task(self._keep_fresh())
+        tried = asyncio.create_task(self._tried.wait())
+        first = asyncio.FIRST_COMPLETED
+        await asyncio.wait({self._task, tried}, timeout=_OPENING_S, return_when=first)
+        tried.cancel()
+        if self._task.done():
+            await self._task  # it never ends but by an error
+        if not self._tried.is_set():
+            shown = self._database.address.shown
+            _log.warning("values of %s are not read yet; it serves without them until then", shown)
 
     async def close(self) -> None:
         if self._task is not None:
@@ -134,14 +149,15 @@ class DatabaseValues:
 
     async def _keep_fresh(self) -> None:
         while True:
+            await self._refresh()
+            self._tried.set()
             wait_s = self._limits.refresh_s
-            if self._read.schema is None:
+            if self._read.schema is None or self._read.late:
                 wait_s = min(wait_s, _RETRY_S)
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
                     await self._stale.wait()
             self._stale.clear()
-            await self._refresh()
 
     async def _refresh(self) -> None:
         """Read everything again; what cannot be read stays as it was."""
@@ -150,18 +166,16 @@ class DatabaseValues:
                 schema = await read_schema(self._database, timeout_s=_SCHEMA_TIMEOUT_S)
                 uses = await asyncio.to_thread(self._uses, schema)
                 self._read = _Read(schema, uses)
-            for use in self._columns():
-                values = await self._values(use)
-                if values is None:
-                    self._read.values.pop(_place(use), None)
-                    self._read.many.add(_place(use))
-                else:
-                    self._read.values[_place(use)] = values
+            for columns in self._tables():
+                await self._read_columns(columns)
         except ToolError as failed:
             # A restart or a change of tables: they are read anew next time.
             self._read.schema = None
+            self.state["read"] = False
             _log.warning("values of %s are not read: %s", self._database.address.shown, failed)
             return
+        waiting = len(self._read.late)
+        self.state |= {"read": not waiting, "columns": len(self._read.values), "waiting": waiting}
         vocabulary = self._vocabulary()
         if vocabulary != self._told:
             await asyncio.to_thread(self._changed, vocabulary)
@@ -186,11 +200,18 @@ class DatabaseValues:
             }
         return found
 
-    def _columns(self) -> list[ColumnUse]:
-        """Each column that is read, once."""
+    def _tables(self) -> list[list[ColumnUse]]:
+        """The columns that are read, each once, by table."""
         uses = (use for by_name in self._read.uses.values() for use in by_name.values())
-        once = {_place(use): use for use in uses}
-        return [use for place, use in once.items() if place not in self._read.many]
+        tables: dict[str, list[ColumnUse]] = {}
+        for place, use in {_place(use): use for use in uses}.items():
+            if place not in self._read.many:
+                tables.setdefault(place[0], []).append(use)
+        return [
+            own[at : at + _AT_ONCE]
+            for own in tables.values()
+            for at in range(0, len(own), _AT_ONCE)
+        ]
 
     def _vocabulary(self) -> ValueVocabulary:
         found: dict[str, dict[str, Sequence[str]]] = {}
@@ -201,23 +222,56 @@ class DatabaseValues:
                     found.setdefault(template_id, {})[name] = written
         return found
 
-    async def _values(self, use: ColumnUse) -> tuple[str, ...] | None:
-        """The values of a column; None where they are too many, too long or too slow."""
-        column, most = _quoted(use.column.name), self._limits.max_values
-        statement = FilledSql(
-            (
-                f"SELECT DISTINCT {column} FROM {_table(use)} WHERE {column} IS NOT NULL "  # noqa: S608
-                f"LIMIT {most + 1}",
-            )
-        )
+    async def _read_columns(self, uses: Sequence[ColumnUse]) -> None:
+        """Read columns of one table at once; one by one where that is refused, or too slow."""
         try:
-            rows = await self._rows(statement, "", most + 1)
-        except ToolTimedOut:
-            return None
-        texts = [value for value in rows if isinstance(value, str) and value.strip()]
-        if len(rows) > most or any(len(value) > _LONGEST_VALUE for value in texts):
-            return None
-        return tuple(sorted(texts))
+            found = await self._values(uses)
+        except (ToolTimedOut, DatabaseFailed) as failed:
+            if isinstance(failed, DatabaseDown):
+                raise
+            if len(uses) > 1:
+                for use in uses:
+                    await self._read_columns([use])
+                return
+            if not isinstance(failed, ToolTimedOut):
+                raise
+            self._note_late(_place(uses[0]))
+            return
+        for use, values in zip(uses, found, strict=True):
+            place = _place(use)
+            self._read.late.pop(place, None)
+            if values is None:
+                self._read.values.pop(place, None)
+                self._read.many.add(place)
+            else:
+                self._read.values[place] = values
+
+    def _note_late(self, place: Place) -> None:
+        self._read.late[place] += 1
+        if given_up := self._read.late[place] >= _MOST_TRIES:
+            del self._read.late[place]
+            self._read.many.add(place)
+        said = "and are looked up one by one from now on" if given_up else "and are tried again"
+        took = ".".join(place), self._database.address.shown, self._limits.timeout_s, said
+        _log.warning("the values of %s of %s took longer than %g s, %s", *took)
+
+    async def _values(self, uses: Sequence[ColumnUse]) -> list[tuple[str, ...] | None]:
+        """The values of columns of one table; None for those that are too many or too long."""
+        most = self._limits.max_values
+        selects: list[str] = []
+        for number, use in enumerate(uses):
+            column = _quoted(use.column.name)
+            selects.append(
+                f"SELECT {number} AS number, value FROM (SELECT DISTINCT {column} AS value "  # noqa: S608
+                f"FROM {_table(use)} WHERE {column} IS NOT NULL LIMIT {most + 1}) AS c{number}"
+            )
+        statement = FilledSql((" UNION ALL ".join(selects),))
+        time_s = self._limits.timeout_s * len(uses)
+        rows = await self._rows(statement, "", (most + 1) * len(uses), time_s=time_s)
+        columns: list[list[object]] = [[] for _ in uses]
+        for number, value in rows:
+            columns[number].append(value)
+        return [_words(values, most) for values in columns]
 
     async def _look_up(self, use: ColumnUse, value: str) -> str | None:
         """The value as the database has it, whatever its case."""
@@ -232,7 +286,7 @@ class DatabaseValues:
                 )
             )
             if found := await self._rows(exact, case, 1):
-                return str(found[0])
+                return str(found[0][0])
         alike = FilledSql(
             (
                 f"SELECT {column} FROM {_table(use)} WHERE LOWER({column}) = ",  # noqa: S608
@@ -241,7 +295,7 @@ class DatabaseValues:
             )
         )
         found = await self._rows(alike, value.lower(), 1)
-        return str(found[0]) if found else None
+        return str(found[0][0]) if found else None
 
     async def _alike(self, use: ColumnUse, value: str) -> tuple[str, ...]:
         """Values of a column of many that begin alike."""
@@ -254,19 +308,27 @@ class DatabaseValues:
             )
         )
         rows = await self._rows(prefix, value[:_PREFIX].lower(), _MOST_COMPARED)
-        return tuple(str(row) for row in rows if len(str(row)) <= _LONGEST_VALUE)
+        return tuple(str(row[0]) for row in rows if len(str(row[0])) <= _LONGEST_VALUE)
 
-    async def _rows(self, filled: FilledSql, value: str, most: int) -> list[object]:
-        """The first cells of the rows of a statement."""
-        deadline = asyncio.get_running_loop().time() + self._limits.timeout_s
+    async def _rows(
+        self, filled: FilledSql, value: str, most: int, *, time_s: float | None = None
+    ) -> list[tuple[Any, ...]]:
+        deadline = asyncio.get_running_loop().time() + (time_s or self._limits.timeout_s)
         kind = self._database.address.kind
         statement = driver_statement(filled, {_VALUE: value}, kind)
         async with self._database.rows(statement, deadline=deadline) as rows:
-            return [row[0] for row in await rows.fetch(most)]
+            return [tuple(row) for row in await rows.fetch(most)]
 
 
 def _place(use: ColumnUse) -> Place:
     return use.table.written, use.column.name
+
+
+def _words(values: Sequence[object], most: int) -> tuple[str, ...] | None:
+    texts = [value for value in values if isinstance(value, str) and value.strip()]
+    if len(values) > most or any(len(value) > _LONGEST_VALUE for value in texts):
+        return None
+    return tuple(sorted(texts))
 
 
 def _same(one: str, other: str) -> bool:

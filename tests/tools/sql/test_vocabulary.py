@@ -3,18 +3,20 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from server.core.data_values import FoundValue, ValueVocabulary
+from server.errors import ToolTimedOut
 from server.library.model import CallPolicy, Domain, Library, Parameter, Template
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import parse_sql
 from server.tools.sql.address import read_address
-from server.tools.sql.database import Database
+from server.tools.sql.database import Database, Rows
 from server.tools.sql.databases import open_database
+from server.tools.sql.statement import Statement
 from server.tools.sql.vocabulary import DatabaseValues, VocabularyLimits
 
 pytestmark = pytest.mark.anyio
@@ -208,3 +210,63 @@ async def test_a_database_that_is_down_at_the_start_is_read_when_it_is_there(
         assert await known.find("t", "value", "Ireland") == FoundValue("Ireland")
         assert await known.find("t", "value", "Freedonia") is None
     await database.close()
+
+
+class Slow:
+    """A database that does not give a column's values in time, so often as `times` says."""
+
+    def __init__(self, asked: Database, column: str, times: int) -> None:
+        self.address, self._asked = asked.address, asked
+        self._column, self.left = column, times
+        self.asked_for_values = 0
+
+    def rows(self, statement: Statement, *, deadline: float) -> AbstractAsyncContextManager[Rows]:
+        is_for_values = "DISTINCT" in statement.text
+        self.asked_for_values += is_for_values
+        if is_for_values and self._column in statement.text and self.left:
+            self.left -= 1
+            raise ToolTimedOut("the database did not answer in time")
+        return self._asked.rows(statement, deadline=deadline)
+
+    async def change(self, statement: Statement, *, deadline: float) -> tuple[Rows, int]:
+        return await self._asked.change(statement, deadline=deadline)
+
+    async def close(self) -> None:
+        await self._asked.close()
+
+
+async def test_the_columns_of_a_table_are_read_by_one_statement(database: Database) -> None:
+    asked = Slow(database, "", 0)
+    both = library(country="country = :value", name="name = :value")
+    async with values(asked, both) as (known, heard):
+        assert sorted(words(heard)) == ["country", "name"]
+        assert asked.asked_for_values == 1
+        assert known.state == {"read": True, "columns": 2, "waiting": 0}
+
+
+@pytest.mark.parametrize(
+    ("times", "read", "waiting"), [(1, ["country", "name"], 0), (2, ["name"], 1)]
+)
+async def test_a_slow_column_keeps_no_other_from_being_read(
+    database: Database, times: int, read: list[str], waiting: int
+) -> None:
+    both = library(country="country = :value", name="name = :value")
+    async with values(Slow(database, "country", times), both) as (known, heard):
+        assert sorted(words(heard)) == read
+        assert known.state["waiting"] == waiting
+
+
+@pytest.mark.parametrize(("times", "read"), [(2, COUNTRIES), (99, None)])
+async def test_a_slow_column_is_tried_again_and_given_up_in_the_end(
+    database: Database, times: int, read: list[str] | None
+) -> None:
+    asked = Slow(database, "country", times)
+    often = VocabularyLimits(refresh_s=0.05)
+    async with values(asked, library(t="country = :value"), often) as (known, heard):
+        if read is None:
+            await asyncio.sleep(0.5)
+            assert asked.asked_for_values == 3
+            assert known.state == {"read": True, "columns": 0, "waiting": 0}
+        else:
+            await heard.has(1)
+            assert words(heard) == {"t": read}
