@@ -38,7 +38,7 @@ class Amounts(Family):
 
     def templates(self) -> Iterator[DraftTemplate]:
         fall_into_groups = bool(self.groups) and not self.is_list
-        if fall_into_groups:
+        if fall_into_groups and (self.amounts or not self.thing.joins_two):
             yield from self._count_by()
             yield self._most_by()
         if self.amounts:
@@ -178,6 +178,7 @@ class Amounts(Family):
         is_top = family.endswith("top_by")
         groups = [g for g in self.groups if not (is_top and g.is_time)] or self.groups
         figure = figure or written(self.thing.stem, self.kind)
+        _join_when(groups, source)
         columns, by = _group_sql(groups, source)
         filters = beside(filters_of(source))
         order = choice_or("by", groups, lambda g: g.is_time, "1", f"{figure} DESC")
@@ -247,6 +248,7 @@ class Amounts(Family):
         orders: Mapping[str, Sequence[str]],
     ) -> DraftTemplate:
         groups = self.groups
+        _join_when(groups, source)
         columns, by = _group_sql(groups, source)
         filters = beside(filters_of(source))
         direction = choice("order", [("lowest", "ASC"), ("highest", "DESC")])
@@ -308,11 +310,20 @@ def _group_sql(groups: Sequence[Group], source: Source) -> tuple[str, str]:
     return columns, by
 
 
+def _join_when(groups: Sequence[Group], source: Source) -> None:
+    """What may be joined several times to one row is joined only to put rows together by it."""
+    if len(groups) > 1:
+        source.when_joined.update(
+            {g.path[-1].noun: f"by == '{g.value}'" for g in groups if g.path and g.path[-1].through}
+        )
+
+
 def _known_groups(groups: Sequence[Group], source: Source) -> list[str]:
     """Only rows that have what they are put together by, where that is another thing."""
-    return [
-        when(f"by == '{g.value}'", f"AND {g.by(source)[0]} IS NOT NULL") for g in groups if g.path
-    ]
+    known = [(g, f"AND {g.by(source)[0]} IS NOT NULL") for g in groups if g.path]
+    if len(groups) == 1:
+        return [sql for _, sql in known]
+    return [when(f"by == '{g.value}'", sql) for g, sql in known]
 
 
 def _enumeration(

@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 
 from server.authoring.clauses import Clause, clause_of, is_quality
 from server.authoring.databases.statements import Source, choice, literal, when
-from server.authoring.databases.things import Path, Property, Thing, is_sayable, paths_from
+from server.authoring.databases.things import Link, Path, Property, Thing, is_sayable, paths_from
 from server.authoring.databases.words import words_of_columns
 from server.authoring.naming import identifier
 from server.authoring.phrases import phrases, plural, said, with_article
@@ -69,6 +69,9 @@ def _all_filters(source: Source) -> Iterator[Filter]:
     for path in ways:
         if len(path) == 1 and len(path[-1].thing.names) == 1:
             yield _by_name(source, path)
+    for link in thing.across:
+        if len(link.thing.names) == 1:
+            yield _by_name(source, (link,))
     for prop in thing.of_role("flag", "level"):
         yield from _own(source, (), prop, "")
     for path in ways:
@@ -135,8 +138,23 @@ def _by_name(source: Source, path: Path) -> Filter:
         parameter["example"] = samples[0]
     if link.thing.also:
         parameter["aliases"] = list(link.thing.also)
-    sql = (when(name, f"AND {source.name_of(path)} = :{name}"),)
-    return Filter(parameter, sql, _lead(name, link.noun, samples))
+    condition = (
+        f"AND {source.name_of(path)} = :{name}"
+        if link.through is None
+        else f"AND {joined_with(source, link, lambda inner, to: f'{inner.name_of(to)} = :{name}')}"
+    )
+    return Filter(parameter, (when(name, condition),), _lead(name, link.noun, samples))
+
+
+def joined_with(source: Source, link: Link, says: Callable[[Source, Path], str]) -> str:
+    """That a table between joins the thing with something of which a condition holds."""
+    if link.through is None:
+        raise ValueError(f"nothing stands between {source.thing.noun} and {link.noun}")
+    inner = Source(link.through.thing, source.kind)
+    condition = says(inner, (link.through.theirs,))
+    pairs = zip(link.through.mine.columns, link.columns, strict=True)
+    on = " AND ".join(f"{inner.column((), a)} = {source.column((), b)}" for a, b in pairs)
+    return f"EXISTS (SELECT 1 {' '.join(inner.text().split())} WHERE {on} AND {condition})"
 
 
 def period_filters(source: Source) -> list[Filter]:

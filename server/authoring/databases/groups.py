@@ -71,6 +71,8 @@ def _all_groups(thing: Thing) -> Iterator[Group]:
     for path in paths_from(thing, 1):
         if path[-1].thing.names:
             yield _by_thing(path)
+    for link in thing.across:
+        yield _by_thing((link,))
     for prop in thing.of_role("category", "level", "flag"):
         yield _by_column((), prop, prop.label)
     dated = date_of(thing)

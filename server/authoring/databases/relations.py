@@ -209,7 +209,7 @@ class Relations(Family):
             for given in thing.links:
                 if (
                     wanted is given
-                    or not given.thing.names
+                    or len(given.thing.names) != 2  # a name in one column is a filter
                     or not (wanted.thing.names or wanted.thing.links)
                 ):
                     continue
