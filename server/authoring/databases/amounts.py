@@ -17,6 +17,7 @@ from server.authoring.databases.groups import (
 )
 from server.authoring.databases.sentences import (
     Saying,
+    fill,
     frames,
     test_frames,
     write,
@@ -31,6 +32,7 @@ from server.authoring.databases.statements import (
 )
 from server.authoring.databases.words import words_of_columns
 from server.authoring.phrases import plural
+from server.authoring.sentences import ExampleQuestion
 
 
 class Amounts(Family):
@@ -111,6 +113,20 @@ class Amounts(Family):
         if family == "sum":
             asked[2:2] = frames("sum_spent")
         examples = write(asked, say)
+        if family == "sum" and any(f.is_period for f in filters):
+
+            def dated(turn: int) -> Saying:
+                measure = measures[turn % len(measures)]
+                verbs, done = _verbs(measure)
+                words = {**self.nouns, "when": times[turn % len(times)]}
+                words["measure"] = (*sums(measure), measure.label)[turn % (len(sums(measure)) + 1)]
+                if verbs:
+                    words |= {"verb": verbs[turn % len(verbs)], "done": done[turn % len(done)]}
+                return words, {**chosen("measure", measure, measures), "start_date": None}
+
+            times = words_of_columns().times
+            examples += write(frames("sum_dated"), dated, most=6)
+            examples += write(frames("sum_spent_dated"), dated, most=3)
         return DraftTemplate(
             f"{'total' if family == 'sum' else family}_of_{self.thing.stem}",
             f"{'Total' if family == 'sum' else 'Average'} of {either(m.label for m in measures)} "
@@ -120,6 +136,11 @@ class Amounts(Family):
             write(test_frames(family), lambda turn: say(turn, test=True), most=2),
             (*of_measures(measures), *(f.parameter for f in filters)),
             "single",
+            tuple(
+                filled
+                for frame in frames("not_sum" if family == "sum" else "not_average")
+                if (filled := fill(frame, {**self.nouns, "measure": measures[0].label}))
+            ),
         )
 
     def _total_by(self, family: str, measures: Sequence[Measure]) -> Iterator[DraftTemplate]:
@@ -164,6 +185,21 @@ class Amounts(Family):
                 "lowest": ["least", "worst", "smallest"],
             },
         )
+
+    def _done_most(self, family: str) -> tuple[ExampleQuestion, ...]:
+        """The most rented film, of rentals."""
+        done = words_of_columns().done_with.get(self.thing.noun, "")
+        groups = [g for g in self.groups if g.path and not g.path[-1].thing.is_person]
+        groups = [g for g in groups if not g.path[-1].thing.is_small or len(g.path) == 1]
+        if not done or not groups:
+            return ()
+
+        def say(turn: int) -> Saying:
+            group = groups[turn % len(groups)]
+            arguments = {"by": group.value} if len(self.groups) > 1 else {}
+            return {**self.nouns, "done": done, "group": group.noun}, arguments
+
+        return write(frames(f"{family}_done"), say, most=6)
 
     def _grouped(
         self,
@@ -218,11 +254,22 @@ class Amounts(Family):
                 return {**said[0], "measure": measure.label}, said[1]
             return said
 
+        each_time = words_of_columns().each_time
+        timed = [(g, e) for g in groups if g.is_time for e in each_time.get(g.noun, ())]
+
+        def each(turn: int) -> Saying | None:
+            group, word = timed[turn % len(timed)]
+            said = say(groups.index(group) + turn * len(groups))
+            return said and ({**said[0], "each": word}, said[1])
+
+        examples = write(frames(family), say)
+        if timed and not is_top:
+            examples += write(frames(f"{family}_time"), each, most=8)
         return DraftTemplate(
             template_id,
             description,
             sql,
-            write(frames(family), say),
+            examples,
             write(test_frames(family), test, most=2),
             (
                 *_choice_of_groups(
@@ -283,7 +330,7 @@ class Amounts(Family):
             template_id,
             description,
             sql,
-            write(frames(family), say),
+            write(frames(family), say) + self._done_most(family),
             write(test_frames(family), lambda t: say(t + 1), most=1),
             (
                 *_choice_of_groups("which of what", groups, words_of_columns().which_leads),
@@ -367,6 +414,8 @@ def _choice_of_groups(
             for lead in leads
             if not (group.is_time and lead == "{groups}")
         ]
+        if group.is_time:
+            words += words_of_columns().each_time.get(group.noun, ())
         kept = [w for w in dict.fromkeys(words) if w not in taken]
         taken |= {*kept}
         synonyms[group.value] = kept

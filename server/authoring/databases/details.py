@@ -29,9 +29,10 @@ class Details(Family):
     """One row by its name or number; rows without a date, a reference, or stock."""
 
     def templates(self) -> Iterator[DraftTemplate]:
-        if self.thing.joins_two:
+        if self.thing.is_line:
             return
         yield from self._details()
+        yield from self._called()
         yield from self._missing()
         yield from self._sold_out()
 
@@ -96,6 +97,43 @@ class Details(Family):
             thing.is_small and thing.table.rows < 30 and not thing.links
         ):
             yield from self._by_key(fields)
+
+    def _called(self) -> Iterator[DraftTemplate]:
+        """Rows by a part of their name."""
+        thing = self.thing
+        if not thing.names or thing.is_small:
+            return
+        source = Source(thing, self.kind)
+        condition = f"AND LOWER({source.name_of(())}) LIKE LOWER(:part)"
+        sql = select(shown_columns(source), source, where([condition]), self.order(source))
+        words = [word for name in thing.name_samples() for word in name.split(" ") if len(word) > 3]
+        parts = [*dict.fromkeys(w for w in words if w.isalpha())][:20]
+        parts = parts if len(parts) > 3 else [*words_of_columns().parts_of_names]
+        own = thing.of_column(thing.names[0])
+        labels = [*dict.fromkeys(("name", own.label if own and len(thing.names) == 1 else "name"))]
+
+        def say(turn: int) -> Saying:
+            part = parts[turn % len(parts)]
+            return {**self.nouns, "part": part, "name": labels[turn % len(labels)]}, {"part": part}
+
+        asked = frames("called_person") if len(thing.names) == 2 else ()
+        yield DraftTemplate(
+            f"{thing.stem}_called",
+            f"The {thing.nouns} with a word in their name",
+            sql,
+            write((*asked, *frames("called")), say),
+            (),
+            (
+                {
+                    "name": "part",
+                    "type": "string",
+                    "required": True,
+                    "description": f"a word of the {labels[-1]}",
+                    "example": parts[0],
+                },
+            ),
+            counters=self.counters("not_list"),
+        )
 
     def _by_key(self, fields: Sequence[str]) -> Iterator[DraftTemplate]:
         thing = self.thing

@@ -69,7 +69,7 @@ def groups_of(thing: Thing) -> list[Group]:
 
 def _all_groups(thing: Thing) -> Iterator[Group]:
     for path in paths_from(thing, 1):
-        if path[-1].thing.names:
+        if path[-1].thing.names or path[-1].thing.is_numbered:
             yield _by_thing(path)
     for link in thing.across:
         yield _by_thing((link,))
@@ -102,7 +102,8 @@ def _by_thing(path: Path) -> Group:
         words.append(short)
 
     def columns(source: Source) -> tuple[str, ...]:
-        return (f"{source.name_of(path)} AS {written(alias, source.kind)}",)
+        shown = source.name_of(path) or source.key_of(path)[0]
+        return (f"{shown} AS {written(alias, source.kind)}",)
 
     def by(source: Source) -> tuple[str, ...]:
         names = tuple(source.column(path, name) for name in link.thing.names)

@@ -1,6 +1,7 @@
 """Rows of a thing, narrowed by what they have, and how many there are."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from server.authoring.databases.family import DraftTemplate, Family, either, wide
 from server.authoring.databases.filters import (
@@ -24,6 +25,8 @@ from server.authoring.databases.statements import (
     written,
 )
 from server.authoring.phrases import with_article
+
+_MOST_TOLD: Final = 3
 
 
 class Lists(Family):
@@ -84,12 +87,13 @@ class Lists(Family):
             write(test_frames("count"), self.testable(filters), most=2),
             tuple(f.parameter for f in filters),
             "single",
+            self.counters("not_count"),
         )
 
     def _between(self) -> Iterator[DraftTemplate]:
         """Rows whose amount is between two numbers."""
         numbers = self.numbers
-        if not numbers:
+        if not numbers or self.thing.is_line:
             return
         source = Source(self.thing, self.kind)
         column = choice("field", [(m.value, m.expression(source)) for m in numbers])
@@ -127,5 +131,6 @@ class Lists(Family):
 
 
 def _by_what(filters: Sequence[Filter]) -> str:
-    labels = [str(f.parameter["description"]) for f in filters if not f.is_period]
-    return f", by {either(labels)}" if labels else ""
+    """The first few, since a description that tells of everything is near to every question."""
+    labels = [str(f.parameter["name"]).replace("_", " ") for f in filters if not f.is_period]
+    return f" by {either(labels[:_MOST_TOLD])}" if labels else ""

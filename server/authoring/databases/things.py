@@ -125,6 +125,18 @@ class Thing:
         )
 
     @property
+    def is_line(self) -> bool:
+        """Whether it is but a part of another: it has no name and no day, or joins two."""
+        return self.joins_two or (bool(self.links) and not self.names and self.main_date is None)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether there are but a few, which have numbers and no names: stores."""
+        key = self.of_column(self.key[0]) if len(self.key) == 1 else None
+        whole = key is not None and key.column.column.kind == "integer"
+        return whole and not self.names and self.table.rows <= _MOST_LOOKED_UP
+
+    @property
     def is_small(self) -> bool:
         """Whether its names are kinds of what refers to it: genres, departments."""
         return bool(self.names) and self.table.rows <= _MOST_LOOKED_UP
@@ -177,7 +189,8 @@ def things_of(survey: Survey) -> tuple[Thing, ...]:
         for key in survey.tables[name].foreign_keys:
             other = things[key.table]
             thing.links.append(Link(key.columns, other, key.referred, ""))
-        thing.links[:] = [_with_noun(link, thing) for link in thing.links]
+        named = [_with_noun(link, thing) for link in thing.links]
+        thing.links[:] = sorted(named, key=lambda link: link.noun != link.thing.noun)
     for thing in things.values():
         if thing.joins_two:
             _join(thing)
