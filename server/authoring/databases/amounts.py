@@ -113,7 +113,7 @@ class Amounts(Family):
         if family == "sum":
             asked[2:2] = frames("sum_spent")
         examples = write(asked, say)
-        if family == "sum" and any(f.is_period for f in filters):
+        if any(f.is_period for f in filters):
 
             def dated(turn: int) -> Saying:
                 measure = measures[turn % len(measures)]
@@ -125,8 +125,9 @@ class Amounts(Family):
                 return words, {**chosen("measure", measure, measures), "start_date": None}
 
             times = words_of_columns().times
-            examples += write(frames("sum_dated"), dated, most=6)
-            examples += write(frames("sum_spent_dated"), dated, most=3)
+            examples += write(frames(f"{family}_dated"), dated, most=6)
+            if family == "sum":
+                examples += write(frames("sum_spent_dated"), dated, most=3)
         return DraftTemplate(
             f"{'total' if family == 'sum' else family}_of_{self.thing.stem}",
             f"{'Total' if family == 'sum' else 'Average'} of {either(m.label for m in measures)} "

@@ -1,6 +1,7 @@
 """Everything about one thing, and things that lack something."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from server.authoring.databases.family import DraftTemplate, Family, by_name, slug
 from server.authoring.databases.groups import (
@@ -23,6 +24,10 @@ from server.authoring.databases.things import is_sayable
 from server.authoring.databases.words import words_of_columns
 from server.authoring.naming import identifier
 from server.authoring.phrases import phrases, possessive, with_article
+from server.authoring.sentences import ExampleQuestion
+
+
+_MOST_FIELDS: Final = 12
 
 
 class Details(Family):
@@ -78,7 +83,7 @@ class Details(Family):
                 f"{slug(thing.noun)}_details",
                 f"Everything about one {thing.noun}, by its name",
                 sql,
-                write(asked, say),
+                write(asked, say) + self._by_field(fields, name, known),
                 write(test_frames("details"), lambda t: say(t + 12), most=2),
                 (
                     {
@@ -97,6 +102,23 @@ class Details(Family):
             thing.is_small and thing.table.rows < 30 and not thing.links
         ):
             yield from self._by_key(fields)
+
+    def _by_field(
+        self, fields: Sequence[str], name: str, known: Sequence[str]
+    ) -> tuple[ExampleQuestion, ...]:
+        """Each thing that is known of one, asked for once; people are asked for with who."""
+        links = {link.noun for link in self.thing.links if link.thing.is_person}
+        persons = [f for f in fields if f in links or {*f.split(" ")} & phrases().people]
+
+        def say(turn: int, of: Sequence[str] = fields) -> Saying:
+            value = known[(turn + 3) % len(known)]
+            words = {"name": value, "name's": possessive(value), "field": of[turn % len(of)]}
+            return {**self.nouns, **words}, {name: value}
+
+        asked = write(frames("details_field"), say, most=min(len(fields), _MOST_FIELDS))
+        if persons:
+            asked += write(frames("details_who"), lambda t: say(t, persons), most=4)
+        return asked
 
     def _called(self) -> Iterator[DraftTemplate]:
         """Rows by a part of their name."""
@@ -132,7 +154,7 @@ class Details(Family):
                     "example": parts[0],
                 },
             ),
-            counters=self.counters("not_list"),
+            counters=self.counters("not_called"),
         )
 
     def _by_key(self, fields: Sequence[str]) -> Iterator[DraftTemplate]:

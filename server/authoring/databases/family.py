@@ -128,6 +128,12 @@ class Family(ABC):
             "some": some,
             **({"are": before} if before and not after else {}),
             "after": after,
+            **({"in": after} if after.startswith(("in ", "on ")) else {}),
+            **(
+                {"live": after.replace("living", "live", 1)}
+                if after.startswith("living in ")
+                else {}
+            ),
             **(
                 {"acts": acts[turn % len(acts)]}
                 if acts and after.startswith(("in ", "at "))

@@ -89,7 +89,8 @@ def _all_filters(source: Source) -> Iterator[Filter]:
         other = path[-1].thing
         if other.table.rows > 1 and len(path) < 3:
             for prop in other.of_role("category"):
-                yield from _own(source, path, prop, path[-1].noun)
+                if prop.spoken & words_of_columns().told_of_others:
+                    yield from _own(source, path, prop, path[-1].noun)
 
 
 def _own(source: Source, path: Path, prop: Property, owner: str) -> Iterator[Filter]:
@@ -233,12 +234,12 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
     compared = choice("comparison", [(n, s) for n, s in COMPARISONS.items() if s != "="] + [_SAME])
 
     def say(turn: int) -> Clause:
-        return compare(numbers, source.thing, turn)
+        return compare(numbers, turn, of_own)
 
     def unsaid(turn: int) -> None:  # noqa: ARG001  the first says them all
         return None
 
-    of_own = _own_words(numbers, source.thing)
+    of_own = own_words(numbers, source.thing)
     filters = [
         Filter(comparison_choice(numbers) | {"required": False}, (), say),
     ]
@@ -249,7 +250,7 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
     return filters
 
 
-def _own_words(numbers: Sequence[Amount], thing: Thing) -> dict[str, Compared]:
+def own_words(numbers: Sequence[Amount], thing: Thing) -> dict[str, Compared]:
     """The words that tell of a number without its name; of two alike, the shorter one has them."""
     found: dict[str, Compared] = {}
     taken: set[str] = set()
@@ -313,7 +314,7 @@ def number_choice(name: str, about: str, numbers: Sequence[Amount]) -> Parameter
     }
 
 
-def compare(numbers: Sequence[Amount], thing: Thing, turn: int) -> Clause:
+def compare(numbers: Sequence[Amount], turn: int, special_of: Mapping[str, Compared]) -> Clause:
     """`over 1500`, `with fewer than 100 units in stock`, `longer than 45 minutes`."""
     measure = numbers[turn % len(numbers)]
     value = round_between(measure, turn)
@@ -330,7 +331,7 @@ def compare(numbers: Sequence[Amount], thing: Thing, turn: int) -> Clause:
     sign, of_amount, of_many = signs[turn % len(signs)]
     given = {"comparison": sign, measure.value: value}
     label = measure.label
-    special = _own_words(numbers, thing).get(measure.value)
+    special = special_of.get(measure.value)
     more = sign == "above"
     if special is not None and turn % 3 != 2:
         words = (special.more if more else special.less) if sign in ("above", "below") else ()
@@ -426,6 +427,8 @@ def _category(
             )
         clause = clause_of(parameter, turn, value, {})
         if clause is None:
+            clause = Clause({}, after=f"with {label} {said(value)}")
+        if clause.after.startswith("called "):
             clause = Clause({}, after=f"with {label} {said(value)}")
         if of and clause.after:
             clause = Clause({}, after=f"of {of} {clause.after}" if turn % 2 else clause.after)

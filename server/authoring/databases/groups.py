@@ -86,6 +86,8 @@ def _all_groups(thing: Thing) -> Iterator[Group]:
     for path in paths_from(thing, 3):
         for prop in path[-1].thing.of_role("category"):
             noun = f"{path[-1].noun} {prop.label}"
+            if not prop.spoken & words_of_columns().told_of_others:
+                continue
             if prop.label in own:
                 yield _by_column(path, prop, noun)
             else:

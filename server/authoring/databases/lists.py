@@ -7,7 +7,10 @@ from server.authoring.databases.family import DraftTemplate, Family, either, wid
 from server.authoring.databases.filters import (
     Filter,
     Parameter,
+    compare,
+    date_of,
     number_choice,
+    own_words,
     round_between,
 )
 from server.authoring.databases.sentences import (
@@ -24,9 +27,12 @@ from server.authoring.databases.statements import (
     where,
     written,
 )
+from server.authoring.databases.words import words_of_columns
 from server.authoring.phrases import with_article
+from server.authoring.sentences import ExampleQuestion
 
 _MOST_TOLD: Final = 3
+_MOST_NUMBERS: Final = 4
 
 
 class Lists(Family):
@@ -59,6 +65,7 @@ class Lists(Family):
         examples += write(
             (*frames("list")[:1], *wording, *frames("list")[1:]), say, most=wide(filters) - number
         )
+        examples += self._more("list", filters)
         questions = write(test_frames("list"), self.testable(filters), most=2)
         questions += write(test_frames("list_all"), lambda _: (self.nouns, {}), most=1)
         return DraftTemplate(
@@ -79,6 +86,8 @@ class Lists(Family):
         examples = write(
             frames("count"), lambda turn: self.some(filters, turn, first=2), most=wide(filters)
         )
+        examples += self._more("count", filters)
+        plain = write(frames("list_plain"), lambda turn: self.some(filters, turn), most=8)
         return DraftTemplate(
             f"count_{self.thing.stem}",
             f"Count {self.thing.nouns}{_by_what(filters)}",
@@ -87,8 +96,36 @@ class Lists(Family):
             write(test_frames("count"), self.testable(filters), most=2),
             tuple(f.parameter for f in filters),
             "single",
-            self.counters("not_count"),
+            (*self.counters("not_count"), *(e.ask for e in plain)),
         )
+
+    def _more(self, family: str, filters: Sequence[Filter]) -> tuple[ExampleQuestion, ...]:
+        """Each number compared, and times alone: what is asked of long tables most."""
+        thing = self.thing
+        names = {f.parameter["name"] for f in filters}
+        numbers = [n for n in self.numbers if n.value in names][:_MOST_NUMBERS]
+        compared = [(n, at) for at in (0, 1) for n in numbers]
+        times, own = words_of_columns().times, own_words(self.numbers, thing)
+        dated = date_of(thing)
+        done = words_of_columns().done_on(dated[1].label) if dated and not dated[0] else ""
+
+        def by_number(turn: int) -> Saying:
+            number, at = compared[turn % len(compared)]
+            clause = compare([number], at, own)
+            return {**self.nouns, "how": clause.after}, clause.arguments
+
+        def by_time(turn: int) -> Saying:
+            time = times[turn % len(times)]
+            return {**self.nouns, "how": f"{done} {time}" if done and turn % 3 == 2 else time}, {
+                "start_date": None
+            }
+
+        asked: tuple[ExampleQuestion, ...] = ()
+        if compared:
+            asked += write(frames(f"{family}_how"), by_number, most=len(compared))
+        if any(f.is_period for f in filters):
+            asked += write(frames(f"{family}_how"), by_time, most=6)
+        return asked
 
     def _between(self) -> Iterator[DraftTemplate]:
         """Rows whose amount is between two numbers."""

@@ -343,7 +343,8 @@ def _role(
         return "level" if is_level else "measure"
     if kind == "text":
         sayable = all(map(_is_sayable, texts))
-        if _few(column, rows) and sayable:
+        is_place = bool(spoken & known.places) and column.distinct > 1
+        if (_few(column, rows) or is_place) and sayable:
             return "category"
         return "text"
     return "upkeep"

@@ -95,6 +95,7 @@ class ColumnWords(_Part):
     money_first: tuple[str, ...]
     leads: tuple[LeadsTo, ...]
     places: frozenset[str]
+    told_of_others: frozenset[str]
     living: tuple[str, ...]
     payers: frozenset[str]
     done_with: Mapping[str, str]
