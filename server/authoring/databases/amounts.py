@@ -197,7 +197,7 @@ class Amounts(Family):
 
         def say(turn: int) -> Saying:
             group = groups[turn % len(groups)]
-            arguments = {"by": group.value} if len(self.groups) > 1 else {}
+            arguments = {"by": group.value}
             return {**self.nouns, "done": done, "group": group.noun}, arguments
 
         return write(frames(f"{family}_done"), say, most=6)
@@ -216,6 +216,7 @@ class Amounts(Family):
         groups = [g for g in self.groups if not (is_top and g.is_time)] or self.groups
         figure = figure or written(self.thing.stem, self.kind)
         _join_when(groups, source)
+        labels = measures[0].label if measures else ""
         columns, by = _group_sql(groups, source)
         filters = beside(filters_of(source))
         order = choice_or("by", groups, lambda g: g.is_time, "1", f"{figure} DESC")
@@ -235,7 +236,7 @@ class Amounts(Family):
                 "group": group.noun,
                 "groups": plural(group.noun),
             }
-            arguments: dict[str, Any] = {"by": group.value} if len(groups) > 1 else {}
+            arguments: dict[str, Any] = {"by": group.value}
             number = 3 + turn % 5
             words["number"] = str(number)
             if is_top:
@@ -282,6 +283,11 @@ class Amounts(Family):
                 *(f.parameter for f in filters),
                 *([{**LIMIT, "required": True}] if is_top else []),
             ),
+            counters=tuple(
+                filled
+                for frame in frames("not_sum_by" if measures else "not_count_by")
+                if (filled := fill(frame, {**self.nouns, "measure": labels}))
+            ),
         )
 
     def _ranking_of_groups(
@@ -312,7 +318,7 @@ class Amounts(Family):
         def say(turn: int) -> Saying | None:
             group = groups[turn % len(groups)]
             words = {**self.nouns, "group": group.noun}
-            arguments: dict[str, Any] = {"by": group.value} if len(groups) > 1 else {}
+            arguments: dict[str, Any] = {"by": group.value}
             if measures:
                 measure = measures[turn % len(measures)]
                 words["measure"] = (measure.label, *said_too(measure, turn))[0 if turn % 3 else -1]
@@ -368,10 +374,12 @@ def _join_when(groups: Sequence[Group], source: Source) -> None:
 
 def _known_groups(groups: Sequence[Group], source: Source) -> list[str]:
     """Only rows that have what they are put together by, where that is another thing."""
-    known = [(g, f"AND {g.by(source)[0]} IS NOT NULL") for g in groups if g.path]
-    if len(groups) == 1:
-        return [sql for _, sql in known]
-    return [when(f"by == '{g.value}'", sql) for g, sql in known]
+    alone = len(groups) == 1
+    return [
+        when(f"by == '{g.value}'", f"AND {g.by(source)[0]} IS NOT NULL")
+        for g in groups
+        if g.path or alone
+    ]
 
 
 def _enumeration(
@@ -403,8 +411,6 @@ def _choice_of_groups(
     about: str, groups: Sequence[Group], leads: Sequence[str]
 ) -> tuple[Parameter, ...]:
     """What rows are put together by, said with what says so: a customer alone is no group."""
-    if len(groups) < 2:
-        return ()
     synonyms: dict[str, list[str]] = {}
     taken: set[str] = set()
     for group in groups:

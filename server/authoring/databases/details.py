@@ -26,7 +26,6 @@ from server.authoring.naming import identifier
 from server.authoring.phrases import phrases, possessive, with_article
 from server.authoring.sentences import ExampleQuestion
 
-
 _MOST_FIELDS: Final = 12
 
 

@@ -276,6 +276,7 @@ def _number(number: Amount, special: Compared | None) -> Parameter:
         "type": "integer" if number.whole else "number",
         "description": about,
         "required": False,
+        "example": round_between(number, 0),
         "aliases": [a for a in dict.fromkeys(aliases) if a != own],
     }
 

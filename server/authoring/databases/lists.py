@@ -33,6 +33,7 @@ from server.authoring.sentences import ExampleQuestion
 
 _MOST_TOLD: Final = 3
 _MOST_NUMBERS: Final = 4
+_MOST_OTHERS: Final = 4
 
 
 class Lists(Family):
@@ -120,7 +121,22 @@ class Lists(Family):
                 "start_date": None
             }
 
+        others = [f for f in filters if not f.is_period and _is_after(f)][:_MOST_OTHERS]
+        acts = words_of_columns().acts.get(thing.noun.split(" ")[-1], ())
+
+        def by_other(turn: int) -> Saying | None:
+            clause = others[turn % len(others)].says(turn // len(others))
+            if clause is None or not clause.after:
+                return None
+            words = {**self.nouns, "how": clause.after}
+            if acts and clause.after.startswith("in "):
+                words["acting"] = f"{acts[turn % len(acts)]} {clause.after}"
+            return words, clause.arguments
+
         asked: tuple[ExampleQuestion, ...] = ()
+        if others:
+            asked += write(frames(f"{family}_how"), by_other, most=3 * len(others))
+            asked += write(frames(f"{family}_acting"), by_other, most=4)
         if compared:
             asked += write(frames(f"{family}_how"), by_number, most=len(compared))
         if any(f.is_period for f in filters):
@@ -165,6 +181,14 @@ class Lists(Family):
             (),
             tuple(bounds),
         )
+
+
+def _is_after(narrowed: Filter) -> bool:
+    """Whether it says where, whose or of what things are."""
+    clause = narrowed.says(0)
+    other = narrowed.says(1)
+    is_text = narrowed.parameter["type"] == "string" and "enum" not in narrowed.parameter
+    return is_text and any(c is not None and c.after for c in (clause, other))
 
 
 def _by_what(filters: Sequence[Filter]) -> str:
