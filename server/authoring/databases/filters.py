@@ -243,7 +243,7 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
     filters = [
         Filter(comparison_choice(numbers) | {"required": False}, (), say),
     ]
-    for number in numbers:
+    for number in sorted(numbers, key=lambda n: n.value not in of_own):
         condition = f"AND {number.expression(source)} {compared} :{number.value}"
         parameter = _number(number, of_own.get(number.value))
         filters.append(Filter(parameter, (when(number.value, condition),), unsaid))
