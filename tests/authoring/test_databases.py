@@ -1,6 +1,8 @@
 """Drafts from databases: what is read of them, and what can be asked then."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -154,7 +156,7 @@ def test_what_is_not_there_is_refused(shop: Path, looked_at: LookedAt, told: str
         *("list_customers", "count_orders", "orders_between", "customer_details", "order_by_id"),
         *("newest_orders", "newest_order", "top_products", "the_product", "count_orders_by"),
         *("top_by_orders", "most_orders_by", "total_of_orders", "total_of_orders_by"),
-        *("best_orders_by", "average_of_orders", "order_lines_of_order", "orders_with_product"),
+        *("best_orders_by", "average_of_orders", "order_lines_of_order", "customers_called"),
         *("customers_without_orders", "customers_by_number_of_what", "orders_without_shipped_on"),
     ],
 )
@@ -162,6 +164,63 @@ def test_a_draft_asks(drafted: Draft, template_id: str) -> None:
     found = {t["id"]: t for t in drafted.templates["templates"]}
     assert template_id in found
     assert 2 <= len(found[template_id]["nl_examples"]) <= 18
+
+
+@pytest.mark.parametrize(
+    ("template_id", "parameter"),
+    [
+        ("list_orders", "product"),  # by a table between
+        ("list_products", "unit_price"),  # a number by its own name
+        ("count_orders", "comparison"),
+        ("count_order_lines_by", "by"),
+    ],
+)
+def test_what_is_narrowed_by_is_a_parameter(
+    drafted: Draft, template_id: str, parameter: str
+) -> None:
+    found = {t["id"]: t for t in drafted.templates["templates"]}
+    assert parameter in {p["name"] for p in found[template_id]["parameters"]}
+
+
+def test_one_group_alone_is_a_choice_that_its_statement_reads(tmp_path: Path) -> None:
+    path = tmp_path / "music.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(
+            "CREATE TABLE artist (id INTEGER PRIMARY KEY, name TEXT);"
+            "CREATE TABLE album (id INTEGER PRIMARY KEY, title TEXT,"
+            " artist_id INTEGER REFERENCES artist (id));"
+        )
+        rows = [(n, f"Band {n}") for n in range(1, 31)]
+        database.executemany("INSERT INTO artist VALUES (?, ?)", rows)
+        albums = [(n, f"Album {n}", n % 30 + 1) for n in range(1, 91)]
+        database.executemany("INSERT INTO album VALUES (?, ?, ?)", albums)
+        database.commit()
+    found = {t["id"]: t for t in draft(str(path)).templates["templates"]}
+    by = next(p for p in found["count_albums_by"]["parameters"] if p["name"] == "by")
+    assert by["enum"] == ["by_artist"]
+    assert "by == 'by_artist'" in found["count_albums_by"]["sql"]
+
+
+def test_of_two_references_to_one_table_the_plain_word_is_the_main_one(tmp_path: Path) -> None:
+    path = tmp_path / "films.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(
+            "CREATE TABLE language (language_id INTEGER PRIMARY KEY, name TEXT);"
+            "CREATE TABLE film (film_id INTEGER PRIMARY KEY, title TEXT,"
+            " original_language_id INTEGER REFERENCES language (language_id),"
+            " language_id INTEGER REFERENCES language (language_id));"
+        )
+    film = things(path)["film"]
+    assert [link.noun for link in film.links] == ["language", "original language"]
+
+
+def test_words_for_numbers_tell_the_one_that_is_called_so(drafted: Draft) -> None:
+    found = {t["id"]: t for t in drafted.templates["templates"]}
+    parameters = {p["name"]: p for p in found["list_products"]["parameters"]}
+    assert "cheaper than" in parameters["unit_price"]["aliases"]
+    assert "cheaper than" in parameters["comparison"]["synonyms"]["below"]
+    children = {p["name"]: p for p in found["customers_by_number_of_what"]["parameters"]}
+    assert "cheaper than" not in children["comparison"]["synonyms"]["below"]
 
 
 def test_names_stand_for_references_and_odd_names_are_quoted(drafted: Draft) -> None:

@@ -17,6 +17,7 @@ from server.authoring.databases.groups import (
 )
 from server.authoring.databases.sentences import (
     Saying,
+    fill,
     frames,
     test_frames,
     write,
@@ -31,6 +32,7 @@ from server.authoring.databases.statements import (
 )
 from server.authoring.databases.words import words_of_columns
 from server.authoring.phrases import plural
+from server.authoring.sentences import ExampleQuestion
 
 
 class Amounts(Family):
@@ -38,7 +40,7 @@ class Amounts(Family):
 
     def templates(self) -> Iterator[DraftTemplate]:
         fall_into_groups = bool(self.groups) and not self.is_list
-        if fall_into_groups:
+        if fall_into_groups and (self.amounts or not self.thing.joins_two):
             yield from self._count_by()
             yield self._most_by()
         if self.amounts:
@@ -111,6 +113,21 @@ class Amounts(Family):
         if family == "sum":
             asked[2:2] = frames("sum_spent")
         examples = write(asked, say)
+        if any(f.is_period for f in filters):
+
+            def dated(turn: int) -> Saying:
+                measure = measures[turn % len(measures)]
+                verbs, done = _verbs(measure)
+                words = {**self.nouns, "when": times[turn % len(times)]}
+                words["measure"] = (*sums(measure), measure.label)[turn % (len(sums(measure)) + 1)]
+                if verbs:
+                    words |= {"verb": verbs[turn % len(verbs)], "done": done[turn % len(done)]}
+                return words, {**chosen("measure", measure, measures), "start_date": None}
+
+            times = words_of_columns().times
+            examples += write(frames(f"{family}_dated"), dated, most=6)
+            if family == "sum":
+                examples += write(frames("sum_spent_dated"), dated, most=3)
         return DraftTemplate(
             f"{'total' if family == 'sum' else family}_of_{self.thing.stem}",
             f"{'Total' if family == 'sum' else 'Average'} of {either(m.label for m in measures)} "
@@ -120,6 +137,11 @@ class Amounts(Family):
             write(test_frames(family), lambda turn: say(turn, test=True), most=2),
             (*of_measures(measures), *(f.parameter for f in filters)),
             "single",
+            tuple(
+                filled
+                for frame in frames("not_sum" if family == "sum" else "not_average")
+                if (filled := fill(frame, {**self.nouns, "measure": measures[0].label}))
+            ),
         )
 
     def _total_by(self, family: str, measures: Sequence[Measure]) -> Iterator[DraftTemplate]:
@@ -165,6 +187,21 @@ class Amounts(Family):
             },
         )
 
+    def _done_most(self, family: str) -> tuple[ExampleQuestion, ...]:
+        """The most rented film, of rentals."""
+        done = words_of_columns().done_with.get(self.thing.noun, "")
+        groups = [g for g in self.groups if g.path and not g.path[-1].thing.is_person]
+        groups = [g for g in groups if not g.path[-1].thing.is_small or len(g.path) == 1]
+        if not done or not groups:
+            return ()
+
+        def say(turn: int) -> Saying:
+            group = groups[turn % len(groups)]
+            arguments = {"by": group.value}
+            return {**self.nouns, "done": done, "group": group.noun}, arguments
+
+        return write(frames(f"{family}_done"), say, most=6)
+
     def _grouped(
         self,
         family: str,
@@ -178,6 +215,8 @@ class Amounts(Family):
         is_top = family.endswith("top_by")
         groups = [g for g in self.groups if not (is_top and g.is_time)] or self.groups
         figure = figure or written(self.thing.stem, self.kind)
+        _join_when(groups, source)
+        labels = measures[0].label if measures else ""
         columns, by = _group_sql(groups, source)
         filters = beside(filters_of(source))
         order = choice_or("by", groups, lambda g: g.is_time, "1", f"{figure} DESC")
@@ -197,7 +236,7 @@ class Amounts(Family):
                 "group": group.noun,
                 "groups": plural(group.noun),
             }
-            arguments: dict[str, Any] = {"by": group.value} if len(groups) > 1 else {}
+            arguments: dict[str, Any] = {"by": group.value}
             number = 3 + turn % 5
             words["number"] = str(number)
             if is_top:
@@ -217,11 +256,22 @@ class Amounts(Family):
                 return {**said[0], "measure": measure.label}, said[1]
             return said
 
+        each_time = words_of_columns().each_time
+        timed = [(g, e) for g in groups if g.is_time for e in each_time.get(g.noun, ())]
+
+        def each(turn: int) -> Saying | None:
+            group, word = timed[turn % len(timed)]
+            said = say(groups.index(group) + turn * len(groups))
+            return said and ({**said[0], "each": word}, said[1])
+
+        examples = write(frames(family), say)
+        if timed and not is_top:
+            examples += write(frames(f"{family}_time"), each, most=8)
         return DraftTemplate(
             template_id,
             description,
             sql,
-            write(frames(family), say),
+            examples,
             write(test_frames(family), test, most=2),
             (
                 *_choice_of_groups(
@@ -232,6 +282,11 @@ class Amounts(Family):
                 *of_measures(measures),
                 *(f.parameter for f in filters),
                 *([{**LIMIT, "required": True}] if is_top else []),
+            ),
+            counters=tuple(
+                filled
+                for frame in frames("not_sum_by" if measures else "not_count_by")
+                if (filled := fill(frame, {**self.nouns, "measure": labels}))
             ),
         )
 
@@ -247,6 +302,7 @@ class Amounts(Family):
         orders: Mapping[str, Sequence[str]],
     ) -> DraftTemplate:
         groups = self.groups
+        _join_when(groups, source)
         columns, by = _group_sql(groups, source)
         filters = beside(filters_of(source))
         direction = choice("order", [("lowest", "ASC"), ("highest", "DESC")])
@@ -262,7 +318,7 @@ class Amounts(Family):
         def say(turn: int) -> Saying | None:
             group = groups[turn % len(groups)]
             words = {**self.nouns, "group": group.noun}
-            arguments: dict[str, Any] = {"by": group.value} if len(groups) > 1 else {}
+            arguments: dict[str, Any] = {"by": group.value}
             if measures:
                 measure = measures[turn % len(measures)]
                 words["measure"] = (measure.label, *said_too(measure, turn))[0 if turn % 3 else -1]
@@ -281,7 +337,7 @@ class Amounts(Family):
             template_id,
             description,
             sql,
-            write(frames(family), say),
+            write(frames(family), say) + self._done_most(family),
             write(test_frames(family), lambda t: say(t + 1), most=1),
             (
                 *_choice_of_groups("which of what", groups, words_of_columns().which_leads),
@@ -308,10 +364,21 @@ def _group_sql(groups: Sequence[Group], source: Source) -> tuple[str, str]:
     return columns, by
 
 
+def _join_when(groups: Sequence[Group], source: Source) -> None:
+    """What may be joined several times to one row is joined only to put rows together by it."""
+    if len(groups) > 1:
+        source.when_joined.update(
+            {g.path[-1].noun: f"by == '{g.value}'" for g in groups if g.path and g.path[-1].through}
+        )
+
+
 def _known_groups(groups: Sequence[Group], source: Source) -> list[str]:
     """Only rows that have what they are put together by, where that is another thing."""
+    alone = len(groups) == 1
     return [
-        when(f"by == '{g.value}'", f"AND {g.by(source)[0]} IS NOT NULL") for g in groups if g.path
+        when(f"by == '{g.value}'", f"AND {g.by(source)[0]} IS NOT NULL")
+        for g in groups
+        if g.path or alone
     ]
 
 
@@ -344,8 +411,6 @@ def _choice_of_groups(
     about: str, groups: Sequence[Group], leads: Sequence[str]
 ) -> tuple[Parameter, ...]:
     """What rows are put together by, said with what says so: a customer alone is no group."""
-    if len(groups) < 2:
-        return ()
     synonyms: dict[str, list[str]] = {}
     taken: set[str] = set()
     for group in groups:
@@ -356,6 +421,8 @@ def _choice_of_groups(
             for lead in leads
             if not (group.is_time and lead == "{groups}")
         ]
+        if group.is_time:
+            words += words_of_columns().each_time.get(group.noun, ())
         kept = [w for w in dict.fromkeys(words) if w not in taken]
         taken |= {*kept}
         synonyms[group.value] = kept

@@ -1,6 +1,7 @@
 """Everything about one thing, and things that lack something."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from server.authoring.databases.family import DraftTemplate, Family, by_name, slug
 from server.authoring.databases.groups import (
@@ -23,15 +24,19 @@ from server.authoring.databases.things import is_sayable
 from server.authoring.databases.words import words_of_columns
 from server.authoring.naming import identifier
 from server.authoring.phrases import phrases, possessive, with_article
+from server.authoring.sentences import ExampleQuestion
+
+_MOST_FIELDS: Final = 12
 
 
 class Details(Family):
     """One row by its name or number; rows without a date, a reference, or stock."""
 
     def templates(self) -> Iterator[DraftTemplate]:
-        if self.thing.joins_two:
+        if self.thing.is_line:
             return
         yield from self._details()
+        yield from self._called()
         yield from self._missing()
         yield from self._sold_out()
 
@@ -77,7 +82,7 @@ class Details(Family):
                 f"{slug(thing.noun)}_details",
                 f"Everything about one {thing.noun}, by its name",
                 sql,
-                write(asked, say),
+                write(asked, say) + self._by_field(fields, name, known),
                 write(test_frames("details"), lambda t: say(t + 12), most=2),
                 (
                     {
@@ -96,6 +101,60 @@ class Details(Family):
             thing.is_small and thing.table.rows < 30 and not thing.links
         ):
             yield from self._by_key(fields)
+
+    def _by_field(
+        self, fields: Sequence[str], name: str, known: Sequence[str]
+    ) -> tuple[ExampleQuestion, ...]:
+        """Each thing that is known of one, asked for once; people are asked for with who."""
+        links = {link.noun for link in self.thing.links if link.thing.is_person}
+        persons = [f for f in fields if f in links or {*f.split(" ")} & phrases().people]
+
+        def say(turn: int, of: Sequence[str] = fields) -> Saying:
+            value = known[(turn + 3) % len(known)]
+            words = {"name": value, "name's": possessive(value), "field": of[turn % len(of)]}
+            return {**self.nouns, **words}, {name: value}
+
+        asked = write(frames("details_field"), say, most=min(len(fields), _MOST_FIELDS))
+        if persons:
+            asked += write(frames("details_who"), lambda t: say(t, persons), most=4)
+        return asked
+
+    def _called(self) -> Iterator[DraftTemplate]:
+        """Rows by a part of their name."""
+        thing = self.thing
+        if not thing.names or thing.is_small:
+            return
+        source = Source(thing, self.kind)
+        condition = f"AND LOWER({source.name_of(())}) LIKE LOWER(:part)"
+        sql = select(shown_columns(source), source, where([condition]), self.order(source))
+        words = [word for name in thing.name_samples() for word in name.split(" ") if len(word) > 3]
+        parts = [*dict.fromkeys(w for w in words if w.isalpha())][:20]
+        parts = parts if len(parts) > 3 else [*words_of_columns().parts_of_names]
+        own = thing.of_column(thing.names[0])
+        labels = [*dict.fromkeys(("name", own.label if own and len(thing.names) == 1 else "name"))]
+
+        def say(turn: int) -> Saying:
+            part = parts[turn % len(parts)]
+            return {**self.nouns, "part": part, "name": labels[turn % len(labels)]}, {"part": part}
+
+        asked = frames("called_person") if len(thing.names) == 2 else ()
+        yield DraftTemplate(
+            f"{thing.stem}_called",
+            f"The {thing.nouns} with a word in their name",
+            sql,
+            write((*asked, *frames("called")), say),
+            (),
+            (
+                {
+                    "name": "part",
+                    "type": "string",
+                    "required": True,
+                    "description": f"a word of the {labels[-1]}",
+                    "example": parts[0],
+                },
+            ),
+            counters=self.counters("not_called"),
+        )
 
     def _by_key(self, fields: Sequence[str]) -> Iterator[DraftTemplate]:
         thing = self.thing

@@ -31,6 +31,7 @@ from server.authoring.databases.statements import (
     Source,
 )
 from server.authoring.databases.things import Path, Thing
+from server.authoring.databases.words import words_of_columns
 from server.authoring.phrases import plural
 from server.authoring.sentences import ExampleQuestion
 from server.tools.sql.address import DatabaseKind
@@ -90,13 +91,10 @@ class Family(ABC):
     def filters(self, source: Source) -> list[Filter]:
         """What a list can be narrowed by, numbers among them."""
         found = filters_of(source)
-        at = next((n for n, f in enumerate(found) if f.is_period), len(found))
         names = {f.parameter["name"] for f in found}
-        return [
-            *found[:at],
-            *(f for f in number_filters(source, self.numbers) if f.parameter["name"] not in names),
-            *found[at:],
-        ]
+        numbers = number_filters(source, [m for m in self.numbers if m.value not in names])
+        at = next((n for n, f in enumerate(found) if f.is_period), len(found))
+        return [*found[:at], *numbers, *found[at:]]
 
     def counters(self, name: str) -> tuple[str, ...]:
         return tuple(fill(frame, self.nouns) for frame in frames(name))
@@ -124,13 +122,21 @@ class Family(ABC):
         nouns = (thing.nouns, *map(plural, thing.also))
         noun = nouns[turn % len(nouns)] if turn % 3 == 2 else thing.nouns
         some = " ".join(part for part in (before, noun, after) if part)
+        acts = words_of_columns().acts.get(thing.noun.split(" ")[-1], ())
         words = {
             **self.nouns,
             "some": some,
             **({"are": before} if before and not after else {}),
+            "after": after,
+            **({"in": after} if after.startswith(("in ", "on ")) else {}),
             **(
-                {"after": after}
-                if after.startswith("in ") and thing.noun in ("staff", "employee")
+                {"live": after.replace("living", "live", 1)}
+                if after.startswith("living in ")
+                else {}
+            ),
+            **(
+                {"acts": acts[turn % len(acts)]}
+                if acts and after.startswith(("in ", "at "))
                 else {}
             ),
             "with": f" for {some}" if before else f" {after}" if after else "",

@@ -6,8 +6,8 @@ from typing import Any, Final, Protocol
 
 from server.authoring.clauses import Clause, clause_of, is_quality
 from server.authoring.databases.statements import Source, choice, literal, when
-from server.authoring.databases.things import Path, Property, Thing, is_sayable, paths_from
-from server.authoring.databases.words import words_of_columns
+from server.authoring.databases.things import Link, Path, Property, Thing, is_sayable, paths_from
+from server.authoring.databases.words import Compared, words_of_columns
 from server.authoring.naming import identifier
 from server.authoring.phrases import phrases, plural, said, with_article
 from server.authoring.schema import ApiParameter
@@ -23,6 +23,9 @@ COMPARISONS: Final[Mapping[str, str]] = {
     "exactly": "=",
 }
 """How a number compares, by the value of the argument that says it."""
+_SIGNS: Final = ("over", "above", "under", "below", "of", "more than", "less than", "at least")
+"""What stands between the name of a number and the number."""
+_SAME: Final = ("exactly", "=")
 
 
 class Amount(Protocol):
@@ -63,22 +66,31 @@ def filters_of(source: Source) -> list[Filter]:
 
 def _all_filters(source: Source) -> Iterator[Filter]:
     thing = source.thing
-    ways = list(paths_from(thing, 2))
+    ways = list(paths_from(thing, 3))
+    places = words_of_columns().places
     for prop in thing.of_role("category"):
         yield from _own(source, (), prop, "")
     for path in ways:
         if len(path) == 1 and len(path[-1].thing.names) == 1:
             yield _by_name(source, path)
+    for link in thing.across:
+        if len(link.thing.names) == 1:
+            yield _by_name(source, (link,))
     for prop in thing.of_role("flag", "level"):
         yield from _own(source, (), prop, "")
     for path in ways:
-        if len(path) == 2 and len(path[-1].thing.names) == 1:
+        is_place = bool({*path[-1].noun.split(" ")} & places)
+        is_near = len(path) == 2 or (is_place and len(path) == 3)
+        if is_near and len(path[-1].thing.names) == 1:
             yield _by_name(source, path)
+        elif len(path) == 1 and path[-1].thing.is_numbered:
+            yield _by_number(source, path)
     for path in ways:
         other = path[-1].thing
-        if other.table.rows > 1:
+        if other.table.rows > 1 and len(path) < 3:
             for prop in other.of_role("category"):
-                yield from _own(source, path, prop, path[-1].noun)
+                if prop.spoken & words_of_columns().told_of_others:
+                    yield from _own(source, path, prop, path[-1].noun)
 
 
 def _own(source: Source, path: Path, prop: Property, owner: str) -> Iterator[Filter]:
@@ -95,7 +107,8 @@ def _own(source: Source, path: Path, prop: Property, owner: str) -> Iterator[Fil
                 parameter["aliases"] = [prop.label]
             if values:
                 parameter["example"] = values[0]
-            say = _category(name, prop.label, values, plural(owner) if owner else "")
+            says = words_of_columns().living if source.thing.is_person and not owner else ()
+            say = _category(name, prop.label, values, plural(owner) if owner else "", says)
         case "flag":
             yes, no = flag_words(prop.label)
             parameter = {
@@ -128,15 +141,54 @@ def _by_name(source: Source, path: Path) -> Filter:
     parameter = {
         "name": name,
         "type": "string",
-        "description": f"{link.noun} by its name",
+        "description": link.noun,
         "required": False,
     }
     if samples:
         parameter["example"] = samples[0]
     if link.thing.also:
         parameter["aliases"] = list(link.thing.also)
-    sql = (when(name, f"AND {source.name_of(path)} = :{name}"),)
-    return Filter(parameter, sql, _lead(name, link.noun, samples))
+    condition = (
+        f"AND {source.name_of(path)} = :{name}"
+        if link.through is None
+        else f"AND {joined_with(source, link, lambda inner, to: f'{inner.name_of(to)} = :{name}')}"
+    )
+    return Filter(parameter, (when(name, condition),), _lead(name, link.noun, samples))
+
+
+def _by_number(source: Source, path: Path) -> Filter:
+    """By the number of what has no name: the store of a customer."""
+    link = path[-1]
+    key = link.thing.of_column(link.thing.key[0])
+    name = identifier(f"{link.noun} number")
+    known = [*(key.column.samples if key else ()), 1, 2]
+    parameter = {
+        "name": name,
+        "type": "integer",
+        "description": f"number of the {link.noun}",
+        "required": False,
+        "aliases": [link.noun],
+        "example": known[0],
+    }
+    column = source.column((), link.columns[0])
+
+    def say(turn: int) -> Clause:
+        value = known[turn % len(known)]
+        lead = ("of", "in", "from")[turn % 3]
+        return Clause({name: value}, after=f"{lead} {link.noun} {value}")
+
+    return Filter(parameter, (when(name, f"AND {column} = :{name}"),), say)
+
+
+def joined_with(source: Source, link: Link, says: Callable[[Source, Path], str]) -> str:
+    """That a table between joins the thing with something of which a condition holds."""
+    if link.through is None:
+        raise ValueError(f"nothing stands between {source.thing.noun} and {link.noun}")
+    inner = Source(link.through.thing, source.kind)
+    condition = says(inner, (link.through.theirs,))
+    pairs = zip(link.through.mine.columns, link.columns, strict=True)
+    on = " AND ".join(f"{inner.column((), a)} = {source.column((), b)}" for a, b in pairs)
+    return f"EXISTS (SELECT 1 {' '.join(inner.text().split())} WHERE {on} AND {condition})"
 
 
 def period_filters(source: Source) -> list[Filter]:
@@ -152,6 +204,9 @@ def period_filters(source: Source) -> list[Filter]:
 
     def say(turn: int) -> Clause:
         time = times[turn % len(times)]
+        joining = words_of_columns().joining if source.thing.is_person else ()
+        if turn % 3 == 1 and joining and done in ("created", "registered", "joined"):
+            return Clause({}, after=joining[turn // 3 % len(joining)].format(time=time))
         return Clause({}, after=f"{done} {time}" if done and turn % 2 == 0 else time)
 
     def unsaid(turn: int) -> None:  # noqa: ARG001  the first of both says it
@@ -173,39 +228,72 @@ def period_filters(source: Source) -> list[Filter]:
 
 
 def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
-    """A number of the thing that is above or below another: what, how, and which number."""
+    """Each number of the thing, as it is or compared; how it compares is said once."""
     if not numbers:
         return []
-    column = choice("field", [(n.value, n.expression(source)) for n in numbers])
-    compared = choice("comparison", [*COMPARISONS.items()][::-1])
+    compared = choice("comparison", [(n, s) for n, s in COMPARISONS.items() if s != "="] + [_SAME])
 
     def say(turn: int) -> Clause:
-        return compare(numbers, turn)
+        return compare(numbers, turn, of_own)
 
     def unsaid(turn: int) -> None:  # noqa: ARG001  the first says them all
         return None
 
-    parameters: list[Parameter] = [
-        comparison_choice() | {"required": False},
-        {"name": "value", "type": "number", "description": "the number", "required": False},
+    of_own = own_words(numbers, source.thing)
+    filters = [
+        Filter(comparison_choice(numbers) | {"required": False}, (), say),
     ]
-    if len(numbers) > 1:
-        parameters.append(number_choice("field", "which number", numbers))
-    condition = when("value", f"AND {column} {compared} :value")
-    return [
-        Filter(p, (condition,) if not at else (), unsaid if at else say)
-        for at, p in enumerate(parameters)
-    ]
+    for number in sorted(numbers, key=lambda n: n.value not in of_own):
+        condition = f"AND {number.expression(source)} {compared} :{number.value}"
+        parameter = _number(number, of_own.get(number.value))
+        filters.append(Filter(parameter, (when(number.value, condition),), unsaid))
+    return filters
 
 
-def comparison_choice() -> Parameter:
-    words = words_of_columns().comparison_words
+def own_words(numbers: Sequence[Amount], thing: Thing) -> dict[str, Compared]:
+    """The words that tell of a number without its name; of two alike, the shorter one has them."""
+    found: dict[str, Compared] = {}
+    taken: set[str] = set()
+    for number in sorted(numbers, key=lambda n: len(n.label.split(" "))):
+        special = words_of_columns().compared(number.label, thing.noun)
+        if special is not None and taken.isdisjoint(special.more):
+            found[number.value] = special
+            taken |= {*special.more}
+    return found
+
+
+def _number(number: Amount, special: Compared | None) -> Parameter:
+    aliases = [number.label, *number.words]
+    aliases += [f"{number.label} {sign}" for sign in _SIGNS]
+    about = number.label
+    if special is not None:
+        aliases += [*special.more, *special.less, *special.same]
+        if special.unit and special.unit not in number.label.split(" "):
+            about = f"{about} in {special.unit}"
+    own = number.value.replace("_", " ")
+    return {
+        "name": number.value,
+        "type": "integer" if number.whole else "number",
+        "description": about,
+        "required": False,
+        "example": round_between(number, 0),
+        "aliases": [a for a in dict.fromkeys(aliases) if a != own],
+    }
+
+
+def comparison_choice(numbers: Sequence[Amount] = ()) -> Parameter:
+    """How a number compares, in the words for all numbers and in those for such as these."""
+    known = words_of_columns()
+    words = {name: [*known.comparison_words[name]] for name in COMPARISONS}
+    for special in filter(None, (known.compared(n.label) for n in numbers)):
+        words["above"] += special.more
+        words["below"] += special.less
     return {
         "name": "comparison",
         "type": "string",
         "description": "how the number compares",
         "enum": list(COMPARISONS),
-        "synonyms": {name: list(words[name]) for name in COMPARISONS},
+        "synonyms": {name: [*dict.fromkeys(said)] for name, said in words.items()},
     }
 
 
@@ -227,7 +315,7 @@ def number_choice(name: str, about: str, numbers: Sequence[Amount]) -> Parameter
     }
 
 
-def compare(numbers: Sequence[Amount], turn: int) -> Clause:
+def compare(numbers: Sequence[Amount], turn: int, special_of: Mapping[str, Compared]) -> Clause:
     """`over 1500`, `with fewer than 100 units in stock`, `longer than 45 minutes`."""
     measure = numbers[turn % len(numbers)]
     value = round_between(measure, turn)
@@ -242,11 +330,9 @@ def compare(numbers: Sequence[Amount], turn: int) -> Clause:
         ("above", "greater than", "more than"),
     )
     sign, of_amount, of_many = signs[turn % len(signs)]
-    given = {"field": measure.value, "comparison": sign, "value": value}
-    if len(numbers) == 1:
-        del given["field"]
+    given = {"comparison": sign, measure.value: value}
     label = measure.label
-    special = words_of_columns().compared(label)
+    special = special_of.get(measure.value)
     more = sign == "above"
     if special is not None and turn % 3 != 2:
         words = (special.more if more else special.less) if sign in ("above", "below") else ()
@@ -309,7 +395,7 @@ def _pool(label: str) -> tuple[str, ...]:
 
 
 def _category(
-    name: str, label: str, values: Sequence[str], of: str
+    name: str, label: str, values: Sequence[str], of: str, living: Sequence[str]
 ) -> Callable[[int], Clause | None]:
     """`cancelled`, `in Leeds`, `with job title Chef`."""
     known = values or _pool(label)
@@ -333,10 +419,17 @@ def _category(
             example=value,
         )
         led = words_of_columns().said_of_values(label)
-        if led and turn % 2 == 0:
-            return Clause({name: value}, after=led[turn // 2 % len(led)].format(value=said(value)))
+        if spoken & words_of_columns().places:
+            led = (*led, *living)
+        if led and (living or turn % 2 == 0):
+            return Clause(
+                {name: value},
+                after=led[turn // (1 if living else 2) % len(led)].format(value=said(value)),
+            )
         clause = clause_of(parameter, turn, value, {})
         if clause is None:
+            clause = Clause({}, after=f"with {label} {said(value)}")
+        if clause.after.startswith("called "):
             clause = Clause({}, after=f"with {label} {said(value)}")
         if of and clause.after:
             clause = Clause({}, after=f"of {of} {clause.after}" if turn % 2 else clause.after)
@@ -386,8 +479,8 @@ def _lead(name: str, noun: str, samples: Sequence[str]) -> Callable[[int], Claus
         if turn % 3 == 1:
             return Clause(
                 {name: value},
-                after=f"in the {noun} {value}"
-                if leads[0].startswith("in")
+                after=f"{leads[0].split(' ')[0]} the {noun} {value}"
+                if leads[0].startswith(("in", "on"))
                 else f"of {noun} {value}",
             )
         return Clause({name: value}, after=leads[turn % len(leads)].format(value=value))

@@ -69,8 +69,10 @@ def groups_of(thing: Thing) -> list[Group]:
 
 def _all_groups(thing: Thing) -> Iterator[Group]:
     for path in paths_from(thing, 1):
-        if path[-1].thing.names:
+        if path[-1].thing.names or path[-1].thing.is_numbered:
             yield _by_thing(path)
+    for link in thing.across:
+        yield _by_thing((link,))
     for prop in thing.of_role("category", "level", "flag"):
         yield _by_column((), prop, prop.label)
     dated = date_of(thing)
@@ -84,6 +86,8 @@ def _all_groups(thing: Thing) -> Iterator[Group]:
     for path in paths_from(thing, 3):
         for prop in path[-1].thing.of_role("category"):
             noun = f"{path[-1].noun} {prop.label}"
+            if not prop.spoken & words_of_columns().told_of_others:
+                continue
             if prop.label in own:
                 yield _by_column(path, prop, noun)
             else:
@@ -100,7 +104,8 @@ def _by_thing(path: Path) -> Group:
         words.append(short)
 
     def columns(source: Source) -> tuple[str, ...]:
-        return (f"{source.name_of(path)} AS {written(alias, source.kind)}",)
+        shown = source.name_of(path) or source.key_of(path)[0]
+        return (f"{shown} AS {written(alias, source.kind)}",)
 
     def by(source: Source) -> tuple[str, ...]:
         names = tuple(source.column(path, name) for name in link.thing.names)

@@ -1,12 +1,16 @@
 """Rows of a thing, narrowed by what they have, and how many there are."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from server.authoring.databases.family import DraftTemplate, Family, either, wide
 from server.authoring.databases.filters import (
     Filter,
     Parameter,
+    compare,
+    date_of,
     number_choice,
+    own_words,
     round_between,
 )
 from server.authoring.databases.sentences import (
@@ -23,7 +27,13 @@ from server.authoring.databases.statements import (
     where,
     written,
 )
+from server.authoring.databases.words import words_of_columns
 from server.authoring.phrases import with_article
+from server.authoring.sentences import ExampleQuestion
+
+_MOST_TOLD: Final = 3
+_MOST_NUMBERS: Final = 4
+_MOST_OTHERS: Final = 4
 
 
 class Lists(Family):
@@ -56,6 +66,7 @@ class Lists(Family):
         examples += write(
             (*frames("list")[:1], *wording, *frames("list")[1:]), say, most=wide(filters) - number
         )
+        examples += self._more("list", filters)
         questions = write(test_frames("list"), self.testable(filters), most=2)
         questions += write(test_frames("list_all"), lambda _: (self.nouns, {}), most=1)
         return DraftTemplate(
@@ -76,6 +87,8 @@ class Lists(Family):
         examples = write(
             frames("count"), lambda turn: self.some(filters, turn, first=2), most=wide(filters)
         )
+        examples += self._more("count", filters)
+        plain = write(frames("list_plain"), lambda turn: self.some(filters, turn), most=8)
         return DraftTemplate(
             f"count_{self.thing.stem}",
             f"Count {self.thing.nouns}{_by_what(filters)}",
@@ -84,12 +97,56 @@ class Lists(Family):
             write(test_frames("count"), self.testable(filters), most=2),
             tuple(f.parameter for f in filters),
             "single",
+            (*self.counters("not_count"), *(e.ask for e in plain)),
         )
+
+    def _more(self, family: str, filters: Sequence[Filter]) -> tuple[ExampleQuestion, ...]:
+        """Each number compared, and times alone: what is asked of long tables most."""
+        thing = self.thing
+        names = {f.parameter["name"] for f in filters}
+        numbers = [n for n in self.numbers if n.value in names][:_MOST_NUMBERS]
+        compared = [(n, at) for at in (0, 1) for n in numbers]
+        times, own = words_of_columns().times, own_words(self.numbers, thing)
+        dated = date_of(thing)
+        done = words_of_columns().done_on(dated[1].label) if dated and not dated[0] else ""
+
+        def by_number(turn: int) -> Saying:
+            number, at = compared[turn % len(compared)]
+            clause = compare([number], at, own)
+            return {**self.nouns, "how": clause.after}, clause.arguments
+
+        def by_time(turn: int) -> Saying:
+            time = times[turn % len(times)]
+            return {**self.nouns, "how": f"{done} {time}" if done and turn % 3 == 2 else time}, {
+                "start_date": None
+            }
+
+        others = [f for f in filters if not f.is_period and _is_after(f)][:_MOST_OTHERS]
+        acts = words_of_columns().acts.get(thing.noun.split(" ")[-1], ())
+
+        def by_other(turn: int) -> Saying | None:
+            clause = others[turn % len(others)].says(turn // len(others))
+            if clause is None or not clause.after:
+                return None
+            words = {**self.nouns, "how": clause.after}
+            if acts and clause.after.startswith("in "):
+                words["acting"] = f"{acts[turn % len(acts)]} {clause.after}"
+            return words, clause.arguments
+
+        asked: tuple[ExampleQuestion, ...] = ()
+        if others:
+            asked += write(frames(f"{family}_how"), by_other, most=3 * len(others))
+            asked += write(frames(f"{family}_acting"), by_other, most=4)
+        if compared:
+            asked += write(frames(f"{family}_how"), by_number, most=len(compared))
+        if any(f.is_period for f in filters):
+            asked += write(frames(f"{family}_how"), by_time, most=6)
+        return asked
 
     def _between(self) -> Iterator[DraftTemplate]:
         """Rows whose amount is between two numbers."""
         numbers = self.numbers
-        if not numbers:
+        if not numbers or self.thing.is_line:
             return
         source = Source(self.thing, self.kind)
         column = choice("field", [(m.value, m.expression(source)) for m in numbers])
@@ -126,6 +183,15 @@ class Lists(Family):
         )
 
 
+def _is_after(narrowed: Filter) -> bool:
+    """Whether it says where, whose or of what things are."""
+    clause = narrowed.says(0)
+    other = narrowed.says(1)
+    is_text = narrowed.parameter["type"] == "string" and "enum" not in narrowed.parameter
+    return is_text and any(c is not None and c.after for c in (clause, other))
+
+
 def _by_what(filters: Sequence[Filter]) -> str:
-    labels = [str(f.parameter["description"]) for f in filters if not f.is_period]
-    return f", by {either(labels)}" if labels else ""
+    """The first few, since a description that tells of everything is near to every question."""
+    labels = [str(f.parameter["name"]).replace("_", " ") for f in filters if not f.is_period]
+    return f" by {either(labels[:_MOST_TOLD])}" if labels else ""

@@ -10,6 +10,7 @@ from server.authoring.databases.family import (
     slug,
 )
 from server.authoring.databases.filters import (
+    Filter,
     Parameter,
     filters_of,
 )
@@ -38,7 +39,7 @@ class Rankings(Family):
     """Rows in order, the first one or the first few."""
 
     def templates(self) -> Iterator[DraftTemplate]:
-        if self.thing.joins_two:
+        if self.thing.is_line:
             return
         yield from self._newest()
         yield from self._ranked()
@@ -81,6 +82,13 @@ class Rankings(Family):
             examples = write(frames(families[0]), say, most=7) + write(
                 frames(families[1]), say, most=4
             )
+            if not one:
+
+                def some(turn: int, filters: Sequence[Filter] = filters) -> Saying:
+                    words, given = self.some([f for f in filters if not f.is_period], turn)
+                    return {**words, "number": str(3 + turn % 7)}, given
+
+                examples += write(frames("newest_some"), some, most=6)
             noun = thing.one if one else thing.nouns
             yield DraftTemplate(
                 f"newest_{slug(noun)}",

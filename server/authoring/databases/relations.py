@@ -24,6 +24,7 @@ from server.authoring.databases.filters import (
 )
 from server.authoring.databases.groups import (
     Measure,
+    sums,
 )
 from server.authoring.databases.sentences import (
     Saying,
@@ -116,6 +117,8 @@ class Relations(Family):
                 extra = [f.parameter for f in filters]
                 if family == "of":
                     asked = [*frames("of"), *(frames("of_doing") if done else ())]
+                    if link.thing is thing and link.noun == "manager":
+                        asked[1:1] = frames("of_manager")
                     if any(f.is_period for f in filters):
                         asked[3:3] = frames("of_dated")
                     sql = select(shown_columns(source), source, lines, self.order(source), LAST)
@@ -127,6 +130,8 @@ class Relations(Family):
                     text, about = f"count_{stem}", f"How many {thing.nouns} one {link.noun} has"
                 else:
                     asked = list(frames("sum_of"))
+                    if any("revenue" in sums(m) for m in amounts) and pays(link.thing):
+                        asked[2:2] = frames("sum_of_spent")
                     expression = choice(
                         "measure", [(m.value, m.expression(source)) for m in amounts]
                     )
@@ -144,6 +149,7 @@ class Relations(Family):
                     write(test_frames(family), lambda t, say=say: say(t + 12), most=1),  # type: ignore[misc]
                     (parameter, *extra),
                     "table" if family == "of" else "single",
+                    tuple(filter(None, (fill(f, say(0)[0]) for f in frames(f"not_{family}")))),
                 )
 
     def _in_one(self) -> Iterator[DraftTemplate]:
@@ -209,7 +215,7 @@ class Relations(Family):
             for given in thing.links:
                 if (
                     wanted is given
-                    or not given.thing.names
+                    or len(given.thing.names) != 2  # a name in one column is a filter
                     or not (wanted.thing.names or wanted.thing.links)
                 ):
                     continue
@@ -358,6 +364,10 @@ class Relations(Family):
                 if child.joins_two:
                     nouns = next((plural(o.noun) for o in child.links if o is not link), nouns)
                 yield child, link, nouns
+
+
+def pays(thing: Thing) -> bool:
+    return bool({*thing.noun.split(" "), *thing.also} & words_of_columns().payers)
 
 
 def _one(nouns: str, child: Thing) -> str:

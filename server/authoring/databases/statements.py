@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlglot.tokens import Tokenizer
 
 from server.authoring.databases.survey import quoted
-from server.authoring.databases.things import Path, Property, Thing
+from server.authoring.databases.things import Link, Path, Property, Thing
 from server.authoring.naming import identifier
 from server.authoring.phrases import plural
 from server.tools.sql.address import DatabaseKind
@@ -31,6 +31,8 @@ class Source:
         self._aliases: dict[tuple[int, ...], str] = {}
         self._taken: set[str] = set()
         self._joins: list[str] = []
+        self.when_joined: dict[str, str] = {}
+        """Under what condition something of that noun is joined; always, where there is none."""
         self.alias = self._alias_of(thing.noun)
 
     def column(self, path: Path, name: str) -> str:
@@ -74,13 +76,32 @@ class Source:
             known = self._aliases.get(at)
             if known is None:
                 known = self._aliases[at] = self._alias_of(link.noun)
-                on = " AND ".join(
-                    f"{known}.{written(there, self.kind)} = {alias}.{written(here, self.kind)}"
-                    for here, there in zip(link.columns, link.referred, strict=True)
-                )
-                self._joins.append(f"LEFT JOIN {self._table(link.thing)} AS {known} ON {on}")
+                self._joins.append(self._join(link, alias, known))
             alias = known
         return alias
+
+    def _join(self, link: Link, alias: str, known: str) -> str:
+        if link.through is None:
+            return self._left_join(link.thing, known, alias, link.referred, link.columns)
+        mine, theirs = link.through.mine, link.through.theirs
+        between = self._alias_of(link.through.thing.noun)
+        joins = " ".join(
+            (
+                self._left_join(link.through.thing, between, alias, mine.columns, mine.referred),
+                self._left_join(link.thing, known, between, theirs.referred, theirs.columns),
+            )
+        )
+        condition = self.when_joined.get(link.noun)
+        return when(condition, joins) if condition else joins
+
+    def _left_join(
+        self, thing: Thing, known: str, alias: str, there: Sequence[str], here: Sequence[str]
+    ) -> str:
+        on = " AND ".join(
+            f"{known}.{written(theirs, self.kind)} = {alias}.{written(mine, self.kind)}"
+            for theirs, mine in zip(there, here, strict=True)
+        )
+        return f"LEFT JOIN {self._table(thing)} AS {known} ON {on}"
 
     def _table(self, thing: Thing) -> str:
         table = thing.table.table

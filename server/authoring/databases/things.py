@@ -50,6 +50,17 @@ class Link:
     thing: "Thing"
     referred: tuple[str, ...]
     noun: str
+    through: "Joining | None" = None
+    """What joins it with this one, where it is not referred to itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """A table between two things: what of it refers to the one, and to the other."""
+
+    thing: "Thing"
+    mine: Link
+    theirs: Link
 
 
 Path = tuple[Link, ...]
@@ -65,6 +76,8 @@ class Thing:
     names: tuple[str, ...] = ()
     """The columns that make its name: one, or a first and a last name."""
     links: list[Link] = field(default_factory=list)
+    across: list[Link] = field(default_factory=list)
+    """What has a name and is joined with it by a table between: the actors of a film."""
     also: tuple[str, ...] = ()
     """Other nouns for it."""
     stem: str = ""
@@ -110,6 +123,18 @@ class Thing:
                 else not [p for p in own if p.name not in referring]
             )
         )
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it is but a part of another: it has no name and no day, or joins two."""
+        return self.joins_two or (bool(self.links) and not self.names and self.main_date is None)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether there are but a few, which have numbers and no names: stores."""
+        key = self.of_column(self.key[0]) if len(self.key) == 1 else None
+        whole = key is not None and key.column.column.kind == "integer"
+        return whole and not self.names and self.table.rows <= _MOST_LOOKED_UP
 
     @property
     def is_small(self) -> bool:
@@ -164,8 +189,25 @@ def things_of(survey: Survey) -> tuple[Thing, ...]:
         for key in survey.tables[name].foreign_keys:
             other = things[key.table]
             thing.links.append(Link(key.columns, other, key.referred, ""))
-        thing.links[:] = [_with_noun(link, thing) for link in thing.links]
+        named = [_with_noun(link, thing) for link in thing.links]
+        thing.links[:] = sorted(named, key=lambda link: link.noun != link.thing.noun)
+    for thing in things.values():
+        if thing.joins_two:
+            _join(thing)
     return tuple(things.values())
+
+
+def _join(between: Thing) -> None:
+    """Tell the things that a table joins of each other."""
+    for mine in between.links:
+        for theirs in between.links:
+            if mine is theirs or mine.thing is theirs.thing or not theirs.thing.names:
+                continue
+            nouns = {link.noun for link in (*mine.thing.links, *mine.thing.across)}
+            if theirs.noun not in nouns:
+                joined = Joining(between, mine, theirs)
+                link = Link(mine.referred, theirs.thing, theirs.referred, theirs.noun, joined)
+                mine.thing.across.append(link)
 
 
 def paths_from(thing: Thing, far: int = _FAR) -> Iterator[Path]:
@@ -200,8 +242,8 @@ def _with_noun(link: Link, own: Thing) -> Link:
     alike = {*called.split(" ")} & {*other.noun.split(" ")}
     noun = other.noun
     if other is own or same:
-        noun = called if called != other.noun else f"parent {other.noun}"
-        noun = _ROLES.get(called, noun)
+        plain = f"parent {other.noun}" if other is own else other.noun
+        noun = _ROLES.get(called, called if called != other.noun else plain)
     elif not alike and called not in ("id", "") and called not in other.also:
         noun = called if called.isascii() and len(called) > 2 else other.noun
     return Link(link.columns, other, link.referred, noun)
@@ -301,7 +343,8 @@ def _role(
         return "level" if is_level else "measure"
     if kind == "text":
         sayable = all(map(_is_sayable, texts))
-        if _few(column, rows) and sayable:
+        is_place = bool(spoken & known.places) and column.distinct > 1
+        if (_few(column, rows) or is_place) and sayable:
             return "category"
         return "text"
     return "upkeep"

@@ -49,7 +49,10 @@ class Compared(_Part):
     words: frozenset[str]
     more: tuple[str, ...]
     less: tuple[str, ...]
+    same: tuple[str, ...] = ()
     unit: str = ""
+    of: frozenset[str] = frozenset()
+    """Only of such things, where there are any."""
 
 
 class LeadsTo(_Part):
@@ -91,6 +94,15 @@ class ColumnWords(_Part):
     titles: Mapping[str, str]
     money_first: tuple[str, ...]
     leads: tuple[LeadsTo, ...]
+    places: frozenset[str]
+    told_of_others: frozenset[str]
+    living: tuple[str, ...]
+    payers: frozenset[str]
+    done_with: Mapping[str, str]
+    acts: Mapping[str, tuple[str, ...]]
+    joining: tuple[str, ...]
+    each_time: Mapping[str, tuple[str, ...]]
+    parts_of_names: tuple[str, ...]
     any_lead: tuple[str, ...]
     doings: Mapping[str, str]
     frames: Mapping[str, tuple[str, ...]]
@@ -134,9 +146,11 @@ class ColumnWords(_Part):
         own = {*label.split(" ")}
         return next((each.says for each in self.value_leads if each.words & own), ())
 
-    def compared(self, label: str) -> Compared | None:
-        own = {*label.split(" ")}
-        return next((each for each in self.comparisons if each.words & own), None)
+    def compared(self, label: str, noun: str = "") -> Compared | None:
+        own, of = {*label.split(" ")}, {*noun.split(" ")}
+        return next(
+            (c for c in self.comparisons if c.words & own and (not c.of or c.of & of)), None
+        )
 
     def done_on(self, label: str) -> str:
         """What is done on a day, by what that is called: delivered, of delivered on."""
