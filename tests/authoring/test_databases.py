@@ -156,14 +156,14 @@ def test_what_is_not_there_is_refused(shop: Path, looked_at: LookedAt, told: str
         *("list_customers", "count_orders", "orders_between", "customer_details", "order_by_id"),
         *("newest_orders", "newest_order", "top_products", "the_product", "count_orders_by"),
         *("top_by_orders", "most_orders_by", "total_of_orders", "total_of_orders_by"),
-        *("best_orders_by", "average_of_orders", "order_lines_of_order", "customers_called"),
+        *("best_orders_by", "average_of_orders", "order_lines_of_order", "list_products"),
         *("customers_without_orders", "customers_by_number_of_what", "orders_without_shipped_on"),
     ],
 )
 def test_a_draft_asks(drafted: Draft, template_id: str) -> None:
     found = {t["id"]: t for t in drafted.templates["templates"]}
     assert template_id in found
-    assert 2 <= len(found[template_id]["nl_examples"]) <= 18
+    assert 2 <= len(found[template_id]["nl_examples"]) <= 40
 
 
 @pytest.mark.parametrize(
@@ -199,6 +199,7 @@ def test_one_group_alone_is_a_choice_that_its_statement_reads(tmp_path: Path) ->
     by = next(p for p in found["count_albums_by"]["parameters"] if p["name"] == "by")
     assert by["enum"] == ["by_artist"]
     assert "by == 'by_artist'" in found["count_albums_by"]["sql"]
+    assert "LIKE" in found["albums_called"]["sql"]
 
 
 def test_of_two_references_to_one_table_the_plain_word_is_the_main_one(tmp_path: Path) -> None:
