@@ -41,6 +41,7 @@ def test_a_project_over_sqlite(tmp_path: Path) -> None:
     assert not (project / ".env").exists()
 
 
+@pytest.mark.slow
 def test_a_database_within_the_project_is_named_by_its_place(tmp_path: Path) -> None:
     project = tmp_path / "shop"
     project.mkdir()
@@ -49,6 +50,7 @@ def test_a_database_within_the_project_is_named_by_its_place(tmp_path: Path) -> 
     assert 'database: "shop.db"' in (project / "adapters/shop/adapter.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_a_project_over_duckdb(tmp_path: Path) -> None:
     path = tmp_path / "shop.duckdb"
     with duckdb.connect(str(path)) as database:
@@ -65,6 +67,7 @@ def test_a_project_over_duckdb(tmp_path: Path) -> None:
     assert "id: total_of_sales_by" in written
 
 
+@pytest.mark.slow
 def test_files_of_data_are_copied_into_the_project(tmp_path: Path) -> None:
     trips = tmp_path / "trips.csv"
     rows = "".join(f"{n},{('bus', 'tram')[n % 2]},{n * 3}\n" for n in range(1, 31))

@@ -60,6 +60,7 @@ exec "{python}" -m server "$@"
 """In place of the launcher, which would install Orbit first."""
 
 
+@pytest.mark.slow
 def test_an_api_of_ones_own_is_tested_and_served_in_ten_commands(tmp_path: Path) -> None:
     assert len(TEN) == 10
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -25,6 +25,8 @@ from server.library.loader import load_library
 from server.library.model import Library
 from tests.examples.running import EXAMPLES, ROOT, Example
 
+pytestmark = pytest.mark.slow  # data are made and half a thousand questions are asked
+
 HAS_DUCKDB = importlib.util.find_spec("duckdb") is not None
 NAMES = [
     "shop-sql",

@@ -244,7 +244,10 @@ async def test_a_server_that_is_down_is_told_without_its_password() -> None:
     await database.close()
 
 
-async def test_a_locked_database_can_still_be_read(tmp_path: Path) -> None:
+async def test_a_locked_database_can_still_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.tools.sql.sqlite._BUSY_S", 0.1)
     path = tmp_path / "shop.db"
     writer = sqlite3.connect(path, isolation_level=None)
     writer.execute("CREATE TABLE t (i)")
