@@ -208,6 +208,7 @@ def holds(where: dict[str, Any], row: dict[str, Any]) -> bool:
     raise AssertionError(where)
 
 
+@pytest.mark.slow
 def test_generated_questions_keep_the_rows_they_say() -> None:
     chance = random.Random(6)
     for _ in range(3_000):
@@ -238,6 +239,7 @@ def test_a_word_that_nobody_knows_keeps_a_generated_question_from_being_read() -
         assert read(" ".join(words), rows).query is None, words
 
 
+@pytest.mark.slow
 def test_any_words_and_any_rows_are_read_without_failing() -> None:
     chance = random.Random(8)
     words = """red not and or , the top 2 3 by per each of name price over between first newest most

@@ -50,6 +50,7 @@ def test_units_are_added_as_dateutil_does(day: date, count: int, unit: str) -> N
     assert result(operation, date=day.isoformat(), duration=written) == expected.isoformat()
 
 
+@pytest.mark.slow
 @MANY
 @given(DAYS, st.integers(0, 40), st.integers(0, 11), st.integers(0, 60))
 def test_lengths_of_several_units_are_added_as_dateutil_does(
@@ -61,6 +62,7 @@ def test_lengths_of_several_units_are_added_as_dateutil_does(
     assert result("subtract", date=day.isoformat(), duration=written) == (day - length).isoformat()
 
 
+@pytest.mark.slow
 @MANY
 @given(st.integers(1990, 2060), st.integers(1, 12), st.integers(1, 5), st.integers(0, 6))
 def test_the_nth_weekday_of_a_month_is_the_one_that_dateutil_finds(
@@ -78,6 +80,7 @@ def test_the_nth_weekday_of_a_month_is_the_one_that_dateutil_finds(
         assert result("parse", date_string=words) == expected.isoformat()
 
 
+@pytest.mark.slow
 @MANY
 @given(DAYS, st.sampled_from(("week", "month", "quarter", "year")))
 def test_a_period_begins_and_ends_where_dateutil_has_it(day: date, unit: str) -> None:
@@ -111,6 +114,7 @@ def test_an_age_is_what_dateutil_has(born: date, days: int) -> None:
     assert answer["total_days"] == days
 
 
+@pytest.mark.slow
 @MANY
 @given(DAYS, st.integers(-400, 400))
 def test_business_days_are_those_that_dateutil_lists(start: date, days: int) -> None:
@@ -135,6 +139,7 @@ def test_business_days_are_those_that_dateutil_lists(start: date, days: int) -> 
         assert add_business_days(start, count) == far.date()
 
 
+@pytest.mark.slow
 @MANY
 @given(DAYS, st.integers(-300, 300), st.sets(st.integers(-200, 200), max_size=30))
 def test_holidays_are_left_out_one_day_at_a_time(start: date, count: int, off: set[int]) -> None:
@@ -161,6 +166,7 @@ def test_weeks_are_those_of_iso_8601(day: date) -> None:
     assert run("week_dates", week=week, year=year)["start"] == answer["start"]
 
 
+@pytest.mark.slow
 @MANY
 @given(
     st.datetimes(datetime(1990, 1, 1), datetime(2035, 12, 31)),
