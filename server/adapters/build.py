@@ -41,10 +41,11 @@ from server.tools.executor import ToolExecutor
 from server.tools.http.engine import HttpCalls
 from server.tools.policy.chain import PolicyChain, build_chain
 from server.tools.python import PythonCalls
-from server.tools.sql.check import database_problems
+from server.tools.sql.check import ask_database
 from server.tools.sql.database import Database
 from server.tools.sql.databases import open_database
 from server.tools.sql.engine import SqlCalls, SqlLimits
+from server.tools.sql.schema import DatabaseSchema
 from server.tools.sql.vocabulary import DatabaseValues, VocabularyLimits
 
 _log = logging.getLogger(__name__)
@@ -112,13 +113,30 @@ def _plugin_problems(adapter: AdapterSettings, kind: str) -> Iterator[None]:
 async def _build(
     adapter: AdapterSettings, resources: SharedResources, loaded: LoadedAdapter, *, calibrated: bool
 ) -> Adapter:
+    database = _open_database(adapter, loaded)
+    try:
+        return await _assemble(adapter, resources, loaded, database, calibrated=calibrated)
+    except BaseException:
+        if database is not None:
+            await database.close()
+        raise
+
+
+async def _assemble(
+    adapter: AdapterSettings,
+    resources: SharedResources,
+    loaded: LoadedAdapter,
+    database: Database | None,
+    *,
+    calibrated: bool,
+) -> Adapter:
     settings, config = resources.settings, adapter.config
     kind, library, registry = loaded.kind, loaded.library, loaded.registry
     if kind is None or library is None or registry is None:
         raise ConfigurationInvalid(loaded.problems)
-    database = _open_database(adapter, loaded)
+    schema = None
     if database is not None:
-        library = await _fitting(library, database, adapter, loaded.problems)
+        library, schema = await _fitting(library, database, adapter, loaded.problems)
     embedder = resources.embedder(adapter.embedding_provider, adapter.embedding_model)
     extractor = Extractor(library.domain)
     await asyncio.to_thread(extractor.prepare, tuple(library.templates.values()))
@@ -167,7 +185,7 @@ async def _build(
     values = None
     if database is not None and adapter.config.sql.vocabulary.enabled:
         values = DatabaseValues(
-            library, database, _vocabulary_limits(adapter), extractor.learn_values
+            library, database, _vocabulary_limits(adapter), extractor.learn_values, schema
         )
         deciders = DataValuesDecider(asking, library, values)
     decider = await asyncio.to_thread(with_courtesy, deciders, library)
@@ -219,6 +237,9 @@ async def _build(
 
 
 def _open_database(adapter: AdapterSettings, loaded: LoadedAdapter) -> Database | None:
+    library = loaded.library
+    if library is None or all(each.kind != "sql" for each in library.templates.values()):
+        return None  # nothing would ask it
     if loaded.database is None:
         return None
     return open_database(loaded.database, pool_size=adapter.config.sql.connections)
@@ -243,20 +264,19 @@ def _vocabulary_limits(adapter: AdapterSettings) -> VocabularyLimits:
 
 async def _fitting(
     library: Library, database: Database, adapter: AdapterSettings, known: Sequence[Problem]
-) -> Library:
-    """The library without templates that its database cannot answer.
+) -> tuple[Library, DatabaseSchema | None]:
+    """The library without templates that its database cannot answer, and the database's schema.
 
     A database that is down is asked when a question needs it.
     """
-    problems = await database_problems(library, database)
+    problems, schema = await ask_database(library, database)
     for problem in problems:
         if not problem.is_error:
             _log.warning("adapter %s: %s", adapter.name, problem.what)
     fitting = without_broken(library, problems, [*known, *problems])
     if fitting is None:
-        await database.close()
         raise ConfigurationInvalid(problems)
-    return fitting
+    return fitting, schema
 
 
 def _deciders(

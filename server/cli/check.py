@@ -282,10 +282,10 @@ def _check_adapter(
 
 
 async def _asked_and_closed(library: "Library", database: "Database") -> list[Problem]:
-    from server.tools.sql.check import database_problems
+    from server.tools.sql.check import ask_database
 
     try:
-        return await database_problems(library, database)
+        return (await ask_database(library, database)).problems
     finally:
         await database.close()
 

@@ -81,9 +81,6 @@ class ValueWriter:
     def count(self, number: int) -> str:
         return self._grouped(str(number))
 
-    def is_money(self, column: str) -> bool:
-        return self.currency(column) is not None
-
     def currency(self, column: str) -> str | None:
         """The currency of a column, "" where it is not known, or None where it is no money."""
         named = _by_column(self._rules.currencies, column)

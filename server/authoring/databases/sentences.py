@@ -1,7 +1,7 @@
 """Questions about rows: frames with nouns, filters and values in their places."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from server.authoring.databases.words import words_of_columns
@@ -50,8 +50,3 @@ def frames(name: str) -> tuple[str, ...]:
 
 def test_frames(name: str) -> tuple[str, ...]:
     return words_of_columns().questions.get(name, ())
-
-
-def without_times(asked: Sequence[ExampleQuestion]) -> tuple[ExampleQuestion, ...]:
-    """Those whose arguments are known now: not `last month`."""
-    return tuple(each for each in asked if None not in each.arguments.values())

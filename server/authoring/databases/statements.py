@@ -119,10 +119,6 @@ class Source:
         return alias
 
 
-def table_of(thing: Thing, kind: DatabaseKind) -> str:
-    return Source(thing, kind).text().removeprefix("FROM ")
-
-
 def shown_columns(source: Source, *, everything: bool = False) -> list[str]:
     """What is shown of a thing: its key, its name, its columns, and names for what it refers to."""
     thing, kind = source.thing, source.kind

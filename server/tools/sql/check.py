@@ -2,18 +2,18 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 from server.core.storable import storable_text
 from server.core.suggestions import shortened
-from server.errors import Problem, Severity, ToolTimedOut
+from server.errors import Problem, Severity, ToolError, ToolTimedOut
 from server.library.model import Library, Parameter, Template
 from server.library.sql_model import CALLER_ARGUMENTS, SqlExecution
 from server.library.sql_text import FilledSql
 from server.tools.sql.address import DatabaseKind
 from server.tools.sql.analysis import statement_problems, variants
 from server.tools.sql.database import Database, DatabaseDown, DatabaseFailed
-from server.tools.sql.schema import read_schema
+from server.tools.sql.schema import DatabaseSchema, read_schema
 from server.tools.sql.statement import Statement, driver_statement
 
 _TIMEOUT_S: Final = 30.0
@@ -44,21 +44,29 @@ def sql_problems(library: Library, kind: DatabaseKind | None) -> list[Problem]:
     ]
 
 
-async def database_problems(
-    library: Library, database: Database, *, timeout_s: float = _TIMEOUT_S
-) -> list[Problem]:
-    """What a database says of a library's SQL: tables and columns that it does not have.
+class DatabaseFindings(NamedTuple):
+    """What a database says of a library, and its schema; None where it could not be read."""
 
-    A database that cannot be reached is one warning.
+    problems: list[Problem]
+    schema: DatabaseSchema | None = None
+
+
+async def ask_database(
+    library: Library, database: Database, *, timeout_s: float = _TIMEOUT_S
+) -> DatabaseFindings:
+    """Have a database plan a library's SQL: tables and columns that it does not have are problems.
+
+    A database whose schema cannot be read is one warning.
     """
     asking = list(_asking(library))
     if not asking:
-        return []
+        return DatabaseFindings([])
     try:
         schema = await read_schema(database, timeout_s=timeout_s)
-    except (DatabaseDown, ToolTimedOut) as down:
-        what = f"{down} ({database.address.shown}); no SQL is compared with it"
-        return [Problem(what, asking[0][0].where, "database-down", "warning")]
+    except ToolError as failed:
+        what = f"{failed} ({database.address.shown}); no SQL is compared with it"
+        down = Problem(what, asking[0][0].where, "database-down", "warning")
+        return DatabaseFindings([down])
     found: list[Problem] = []
     for template, execution in asking:
         for filled, chosen in variants(execution.sql, _choices(template)):
@@ -72,7 +80,7 @@ async def database_problems(
             found += [_about(template, what) for what in named]
             if named:
                 break
-    return found
+    return DatabaseFindings(found, schema)
 
 
 def sample_arguments(template: Template) -> dict[str, Any]:

@@ -82,6 +82,8 @@ class _Read:
 class DatabaseValues:
     """The values of one adapter's database. `changed` hears of every new vocabulary.
 
+    `schema` is the database's, where it was just read.
+
     `state` says how many columns were read, and how many are still to be.
     """
 
@@ -91,9 +93,11 @@ class DatabaseValues:
         database: Database,
         limits: VocabularyLimits,
         changed: Callable[[ValueVocabulary], None],
+        schema: DatabaseSchema | None = None,
     ) -> None:
         self._library, self._database, self._limits = library, database, limits
         self._changed = changed
+        self._schema = schema
         self._read = _Read()
         self._told: ValueVocabulary = {}
         self._task: asyncio.Task[None] | None = None
@@ -163,7 +167,8 @@ class DatabaseValues:
         """Read everything again; what cannot be read stays as it was."""
         try:
             if self._read.schema is None:
-                schema = await read_schema(self._database, timeout_s=_SCHEMA_TIMEOUT_S)
+                known, self._schema = self._schema, None
+                schema = known or await read_schema(self._database, timeout_s=_SCHEMA_TIMEOUT_S)
                 uses = await asyncio.to_thread(self._uses, schema)
                 self._read = _Read(schema, uses)
             for columns in self._tables():

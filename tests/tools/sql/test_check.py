@@ -1,6 +1,7 @@
 """What a database says of a library before anybody asks it."""
 
 import re
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import yaml
 from server.library.loader import load_library
 from server.library.model import Library
 from server.tools.sql.address import read_address
-from server.tools.sql.check import database_problems
+from server.tools.sql.check import ask_database
 from server.tools.sql.database import Database
 from server.tools.sql.databases import open_database
 
@@ -52,7 +53,8 @@ def library(folder: Path, sql: str, *parameters: dict[str, Any], **more: Any) ->
 async def test_what_can_be_asked_has_no_problem(
     database: Database, tmp_path: Path, sql: str, parameters: tuple[dict[str, Any], ...]
 ) -> None:
-    assert await database_problems(library(tmp_path, sql, *parameters), database) == []
+    found = await ask_database(library(tmp_path, sql, *parameters), database)
+    assert found.problems == []
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ async def test_what_can_be_asked_has_no_problem(
 async def test_the_database_itself_is_asked(
     database: Database, tmp_path: Path, sql: str, says: str
 ) -> None:
-    found = await database_problems(library(tmp_path, sql, COUNTRY), database)
+    found = (await ask_database(library(tmp_path, sql, COUNTRY), database)).problems
     assert [(each.kind, each.template) for each in found] == [("bad-sql", "t")]
     assert re.search(says, found[0].what)
 
@@ -76,11 +78,27 @@ async def test_the_database_itself_is_asked(
 async def test_a_change_is_planned_and_not_made(database: Database, tmp_path: Path) -> None:
     sql = "DELETE FROM orders WHERE total < :least"
     asked = library(tmp_path, sql, {**NUMBER, "required": True}, effect="write")
-    assert await database_problems(asked, database) == []
+    assert (await ask_database(asked, database)).problems == []
 
 
 async def test_a_database_that_is_down_is_one_warning(tmp_path: Path) -> None:
     database = open_database(read_address(str(tmp_path / "none.db")))
-    (found,) = await database_problems(library(tmp_path, "SELECT * FROM anything"), database)
+    (found,), schema = await ask_database(library(tmp_path, "SELECT * FROM anything"), database)
     assert (found.kind, found.severity) == ("database-down", "warning")
+    assert schema is None
     await database.close()
+
+
+async def test_a_database_that_is_locked_is_a_warning_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.tools.sql.sqlite._BUSY_S", 0.1)
+    writer = sqlite3.connect(tmp_path / "shop.db", isolation_level=None)
+    writer.execute("CREATE TABLE t (i)")
+    writer.execute("BEGIN EXCLUSIVE")
+    database = open_database(read_address(str(tmp_path / "shop.db")))
+    (found,), _ = await ask_database(library(tmp_path, "SELECT i FROM t"), database)
+    assert "locked" in found.what
+    assert not found.is_error
+    await database.close()
+    writer.close()
