@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -224,3 +225,17 @@ def test_a_public_library_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert loaded.library is not None
     template = loaded.library.templates["overdue_invoices"]
     assert [p.name for p in template.parameters] == ["customer_id", "limit", "offset"]
+
+
+async def test_an_adapter_that_cannot_be_opened_keeps_nothing_of_its_database(
+    tmp_path: Path,
+) -> None:
+    fill(tmp_path / "shop.db")
+    shipments = [each for each in TEMPLATES if each["id"] == "shipments"]
+    async with serving(tmp_path, shipments) as shop:
+        ready = await shop.client.get("/ready")
+        assert "no table 'shipments'" in ready.text
+        for thread in threading.enumerate():
+            if "database-sqlite" in thread.name:
+                await asyncio.to_thread(thread.join, 5)
+                assert not thread.is_alive()
