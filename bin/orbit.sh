@@ -48,6 +48,7 @@ runs; otherwise for example:
   orbit.sh test -n 0 --pdb          in this process alone
   orbit.sh test -m local_model      what runs a language model, alone
   orbit.sh test -m slow             benchmarks and installs, which seldom fail
+  orbit.sh test -m browser          the console in a Chromium; needs the extra browser
   orbit.sh test -m chaos [--full]   what maltreats servers, alone
 END
 }

@@ -53,7 +53,8 @@ def anyio_backend() -> str:
 
 
 CHAOS = Path(__file__).parent / "chaos"
-LATER = ("chaos", "slow")
+BROWSER = Path(__file__).parent / "browser"
+LATER = ("browser", "chaos", "slow")
 """Marks of what runs only when it is asked for."""
 MARKS = (*LATER, "local_model")
 
@@ -73,26 +74,29 @@ def _asks_for(mark: str, config: pytest.Config) -> bool:
     return mark in wanted and f"not {mark}" not in wanted
 
 
-def _names_chaos(config: pytest.Config) -> bool:
+def _names(place: Path, config: pytest.Config) -> bool:
     folder = config.invocation_params.dir
-    return any((folder / arg.split("::")[0]).is_relative_to(CHAOS) for arg in config.args)
+    return any((folder / arg.split("::")[0]).is_relative_to(place) for arg in config.args)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """None for as many workers as there are cores; a model needs them all, as chaos does."""
-    alone = _asks_for("local_model", config) or _asks_for("chaos", config) or _names_chaos(config)
-    return 0 if alone else None
+    """None for as many workers as there are cores; a model needs them all, as chaos does.
+
+    A browser with its server is busy enough, too.
+    """
+    alone = any(_asks_for(mark, config) for mark in ("browser", "chaos", "local_model"))
+    return 0 if alone or _names(CHAOS, config) or _names(BROWSER, config) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.is_relative_to(CHAOS):
-            item.add_marker("chaos")
+        for place in (BROWSER, CHAOS):
+            if item.path.is_relative_to(place):
+                item.add_marker(place.name)
     named = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
     asked = [mark for mark in MARKS if _asks_for(mark, config)]
-    if _names_chaos(config):
-        asked.append("chaos")
+    asked += [place.name for place in (BROWSER, CHAOS) if _names(place, config)]
     later = [
         item
         for item in items
