@@ -429,7 +429,7 @@ def describe_options(adapter: Adapter, matches: Sequence[Match]) -> list[dict[st
         {
             "template_id": template.id,
             "description": template.description,
-            "example": match.nearest_example,
+            "example": _example_of(template, match),
             "confidence": round(match.confidence, 4),
             **({"tags": list(template.tags)} if template.tags else {}),
             **({"source": _source_of(adapter, match)} if adapter.behind else {}),
@@ -437,6 +437,12 @@ def describe_options(adapter: Adapter, matches: Sequence[Match]) -> list[dict[st
         for match in matches
         for template in [adapter.library.templates[match.template_id]]
     ]
+
+
+def _example_of(template: Template, match: Match) -> str:
+    """The example that is nearest to the question; its first, where the description is nearer."""
+    described = match.nearest_example == template.description
+    return template.nl_examples[0] if described and template.nl_examples else match.nearest_example
 
 
 def _source_of(adapter: Adapter, match: Match) -> dict[str, str]:

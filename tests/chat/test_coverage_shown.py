@@ -168,6 +168,16 @@ def test_a_refusal_names_what_was_in_the_way(
     assert found.metadata.get("objection", "") == objection
 
 
+def test_what_is_nearest_by_its_description_is_shown_by_an_example() -> None:
+    template = replace(PERCENTAGE, nl_examples=("what is 15% of 200", "20% of 50"))
+    match = Match(template.id, 0.4, 0.5, "", template.description)
+    (nearest,) = answer(NoMatch("far", (match,)), template).metadata["nearest"]
+    assert (nearest["description"], nearest["example"]) == (
+        template.description,
+        "what is 15% of 200",
+    )
+
+
 def test_a_question_of_which_little_was_read_is_for_something_else() -> None:
     poem = coverage(
         "write a poem of love",
