@@ -35,7 +35,7 @@ _OBJECTED: Final = 0.02
 """How likely a call still is that the message speaks against."""
 _ASKED_FOR: Final = 0.6
 """The share of the threshold at which missing arguments are asked for: that does nothing yet."""
-_ASKED_FOR_ALL_READ: Final = 0.5
+_ASKED_FOR_ALL_READ: Final = 0.4
 """That share where every word of the question was read."""
 _HARMLESS: Final = 0.9
 """The share of the threshold at which a template runs that reads and takes nothing."""
