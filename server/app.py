@@ -20,6 +20,7 @@ from server.adapters.watch import AdapterWatch
 from server.api.auth import is_local_host
 from server.api.factory import create_api
 from server.api.requests import ApiState
+from server.console import page as console
 from server.metrics.metrics import Metrics
 from server.settings.models import ServerSettings, Settings
 
@@ -57,13 +58,16 @@ def create_app(
             app.state.api = state
             yield
 
-    return create_api(
+    api = create_api(
         metrics,
         max_body_bytes=settings.server.max_body_kb * 1024,
         allowed_hosts=_allowed_hosts(settings.server),
         serve_metrics=settings.metrics.enabled,
         lifespan=lifespan,
     )
+    if settings.console.enabled:
+        api.include_router(console.router)
+    return api
 
 
 def _allowed_hosts(server: ServerSettings) -> frozenset[str] | None:

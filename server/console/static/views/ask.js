@@ -1,0 +1,1 @@
+export const view = { id: "ask", mount(root) { root.textContent = "…"; } };
