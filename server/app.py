@@ -123,6 +123,8 @@ async def _open_state(
             wrong_keys=WrongKeys(access.wrong_keys),
             roles=access.roles.names,
             metrics_token=token.get_secret_value() if token else None,
+            listens_locally=is_local_host(settings.server.host),
+            authoring=settings.console.authoring,
         )
 
 

@@ -24,7 +24,7 @@ from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
-from server.settings.models import BlockedIn, RolesSettings
+from server.settings.models import Authoring, BlockedIn, RolesSettings
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -37,6 +37,7 @@ class ApiState:
     """All that a running server has: `app.state.api`, set when the application starts.
 
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
+    One that `listens_locally` is bound to an address that only this machine reaches.
     """
 
     adapters: Adapters
@@ -55,6 +56,8 @@ class ApiState:
     wrong_keys: WrongKeys = field(default_factory=WrongKeys)
     roles: tuple[str, ...] = RolesSettings().names
     metrics_token: str | None = field(default=None, repr=False)
+    listens_locally: bool = False
+    authoring: Authoring = "loopback"
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 
