@@ -13,12 +13,14 @@ from starlette.types import Receive
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
 from server.access.rate_limits import RateLimits
+from server.access.sign_in import SignInLinks
 from server.access.wrong_keys import WrongKeys
 from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.api.error_responses import ClientLeft, FieldsInvalid
 from server.api.schemas import MessageRequest
 from server.audit.changes import ChangeRecorder
+from server.conversation.inbox import InboxStore
 from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
@@ -37,7 +39,8 @@ class ApiState:
     """All that a running server has: `app.state.api`, set when the application starts.
 
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
-    One that `listens_locally` is bound to an address that only this machine reaches.
+    One that `listens_locally` is bound to an address that only this machine reaches. Without
+    `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one.
     """
 
     adapters: Adapters
@@ -58,6 +61,8 @@ class ApiState:
     metrics_token: str | None = field(default=None, repr=False)
     listens_locally: bool = False
     authoring: Authoring = "loopback"
+    sign_in: SignInLinks | None = None
+    inbox: InboxStore | None = None
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 
