@@ -149,6 +149,14 @@ class GatewayRefused(AccessDenied):
     code = "gateway_refused"  # the headers that name an end user cannot be trusted
 
 
+class AuthoringOff(AccessDenied):
+    code = "authoring_off"  # files may not be looked at or changed from where this came
+
+
+class LinkInvalid(AccessDenied):
+    code = "link_invalid"  # a one-time link that signs nobody in: wrong, used, or too old
+
+
 class KeyNotFound(OrbitError):
     code = "key_not_found"  # no key has the id that was named, to revoke or to rotate
 

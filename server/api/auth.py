@@ -15,13 +15,20 @@ from server.access.gateway import HEADERS as GATEWAY_HEADERS
 from server.access.rate_limits import LimitStatus
 from server.api.requests import ApiState
 from server.core.turn import Caller
-from server.errors import KeyForeign, KeyMissing, KeyUnknown, RateLimited
+from server.errors import AuthoringOff, KeyForeign, KeyMissing, KeyUnknown, RateLimited
 
 ADMIN: Final = "admin"
 """The role of keys that may manage the server."""
 
 _NOT_IN_A_HOST: Final = frozenset("@/?#\\")
-_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-real-ip")
+_FORWARDED: Final = (
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+)
 
 # Only so that the documentation has its "Authorize" button: `key_of` reads the headers.
 _BEARER: Final = HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")
@@ -82,6 +89,29 @@ async def admin_of(caller: KeyHolder) -> Caller:
 
 Admin = Annotated[Caller, Depends(admin_of)]
 """For a route's parameter: a caller whose key is an admin's."""
+
+
+async def author_of(request: Request, admin: Admin) -> Caller:
+    """Return who is asking; raise AuthoringOff unless files may be edited from there."""
+    state: ApiState = request.app.state.api
+    if not may_author(request, state):
+        where = "nobody" if state.authoring == "never" else "a server and a client of one machine"
+        raise AuthoringOff(
+            f"files are shown and changed for {where}, since console.authoring is "
+            f"{state.authoring!r}: its operator can set it to 'always'"
+        )
+    return admin
+
+
+Author = Annotated[Caller, Depends(author_of)]
+"""For a route's parameter: an admin who may look at files and change them."""
+
+
+def may_author(request: Request, state: ApiState) -> bool:
+    """Return whether `console.authoring` lets admins edit files from where this came."""
+    if state.authoring == "loopback":
+        return state.listens_locally and is_loopback(request)
+    return state.authoring == "always"
 
 
 def key_of(request: Request) -> str:

@@ -51,6 +51,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (ClientLeft, 499),
     (errors.KeyForeign, 403),
     (errors.GatewayRefused, 403),
+    (errors.AuthoringOff, 403),
     (errors.RateLimited, 429),
     (errors.AccessDenied, 401),
     (errors.KeyNotFound, 404),

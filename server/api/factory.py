@@ -27,6 +27,7 @@ from server.api.routes import (
     adapters,
     chat,
     completions,
+    console,
     downloads,
     guards,
     health,
@@ -52,6 +53,7 @@ def create_api(
     max_body_bytes: int,
     allowed_hosts: frozenset[str] | None = None,
     serve_metrics: bool = True,
+    serve_console: bool = True,
     lifespan: Lifespan[FastAPI] | None = None,
 ) -> FastAPI:
     """Return the application; its `state.api` has to be an `ApiState` before it is asked.
@@ -65,8 +67,11 @@ def create_api(
     for routes in (chat, downloads, completions, intents, adapters, health, guards, keys):
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
+    app.include_router(keys.key_router)
     if serve_metrics:
         app.include_router(health.metrics_router)
+    if serve_console:
+        app.include_router(console.router)
     install_error_handlers(app)
     app.add_middleware(
         RequestFrame, max_body_bytes=max_body_bytes, metrics=metrics, allowed_hosts=allowed_hosts

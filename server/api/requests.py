@@ -13,18 +13,20 @@ from starlette.types import Receive
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
 from server.access.rate_limits import RateLimits
+from server.access.sign_in import SignInLinks
 from server.access.wrong_keys import WrongKeys
 from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.api.error_responses import ClientLeft, FieldsInvalid
 from server.api.schemas import MessageRequest
 from server.audit.changes import ChangeRecorder
+from server.conversation.inbox import InboxStore
 from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
-from server.settings.models import BlockedIn, RolesSettings
+from server.settings.models import Authoring, BlockedIn, RolesSettings
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -37,6 +39,8 @@ class ApiState:
     """All that a running server has: `app.state.api`, set when the application starts.
 
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
+    One that `listens_locally` is bound to an address that only this machine reaches. Without
+    `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one.
     """
 
     adapters: Adapters
@@ -55,6 +59,10 @@ class ApiState:
     wrong_keys: WrongKeys = field(default_factory=WrongKeys)
     roles: tuple[str, ...] = RolesSettings().names
     metrics_token: str | None = field(default=None, repr=False)
+    listens_locally: bool = False
+    authoring: Authoring = "loopback"
+    sign_in: SignInLinks | None = None
+    inbox: InboxStore | None = None
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 

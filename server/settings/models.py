@@ -326,6 +326,18 @@ class InboxSettings(Strict):
     """Such turns that are kept at most, and as many answered ones; then the oldest go."""
 
 
+Authoring = Literal["loopback", "never", "always"]
+
+
+class ConsoleSettings(Strict):
+    """The page to try the server, see why it answered so, and look after it."""
+
+    enabled: bool = True
+    """Whether the page is served, and `start` prints a link that opens it."""
+    authoring: Authoring = "loopback"
+    """Whether admins may edit files; with `loopback`, a server of this machine alone, from here."""
+
+
 class Imports(Strict, extra="ignore"):
     """The one key that is read before the others."""
 
@@ -350,6 +362,8 @@ class Settings(Imports, extra="forbid"):
     """What is remembered of a conversation, and for how long."""
     inbox: InboxSettings = InboxSettings()
     """Turns that are kept so that somebody looks at them and mends the library."""
+    console: ConsoleSettings = ConsoleSettings()
+    """The page to try the server, see why it answered so, and look after it."""
     embeddings: EmbeddingsSettings = EmbeddingsSettings()
     """One section for each embedding provider."""
     models: ModelsSettings = ModelsSettings()
