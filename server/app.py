@@ -11,15 +11,16 @@ from uuid import uuid4
 from fastapi import FastAPI
 
 from server import __version__
+from server.access.clients import is_local_host
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
+from server.access.models import ADMIN
 from server.access.sign_in import LinkIssuer, SignInLinks
 from server.access.wrong_keys import WrongKeys
 from server.adapters.manager import AdapterManager, Reread, Sources, cancel_tasks
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
 from server.adapters.watch import AdapterWatch
-from server.api.auth import ADMIN, is_local_host
 from server.api.factory import create_api
 from server.api.requests import ApiState
 from server.console import page as console

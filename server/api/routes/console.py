@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from server import __version__
 from server.access.clients import client_of
-from server.access.models import NewKey, sample_name
-from server.api.auth import ADMIN, is_loopback
+from server.access.models import ADMIN, NewKey, sample_name
+from server.api.auth import is_loopback
 from server.api.error_responses import json_response
 from server.api.requests import ApiState, State, read_body
 from server.api.routes.keys import key_response

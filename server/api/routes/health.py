@@ -6,8 +6,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from server import __version__
+from server.access.models import ADMIN
 from server.adapters.registry import AdapterStatus
-from server.api.auth import ADMIN, is_loopback, key_of
+from server.api.auth import is_loopback, key_of
 from server.api.error_responses import json_response
 from server.api.requests import ApiState, State
 from server.api.schemas import Health, Readiness, refusals

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
-from server.access.models import KeyRecord, is_key_id, issued_id
+from server.access.models import ADMIN, KeyRecord, is_key_id, issued_id
 from server.adapters.registry import AdapterState
-from server.api.auth import ADMIN, Admin, KeyHolder, may_author
+from server.api.auth import Admin, KeyHolder, may_author
 from server.api.error_responses import json_response
 from server.api.requests import State, read_body
 from server.api.schemas import EXAMPLES, StrictModel, refusals, request_body
