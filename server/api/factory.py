@@ -33,6 +33,7 @@ from server.api.routes import (
     health,
     intents,
     keys,
+    library,
 )
 from server.metrics.metrics import Metrics
 
@@ -64,7 +65,9 @@ def create_api(
     app: FastAPI = FastAPIOffline(
         title="Orbit", version=__version__, description=_DESCRIPTION, lifespan=lifespan
     )
-    for routes in (chat, downloads, completions, intents, adapters, health, guards, keys):
+    for routes in (
+        chat, downloads, completions, intents, adapters, library, health, guards, keys
+    ):  # fmt: skip
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
     app.include_router(keys.key_router)

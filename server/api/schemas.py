@@ -95,6 +95,25 @@ class ToolsResponse(BaseModel):
     )
 
 
+class LibraryResponse(BaseModel):
+    """What an adapter's library says to whoever may use it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["library"]]})
+
+    adapter: str
+    name: str = Field(description="Of the domain.")
+    description: str
+    languages: list[str] = Field(description="Those that answers are given in.")
+    version: str = Field(description="Of the domain, as its author counts.")
+    synonyms: dict[str, list[str]] = Field(description="Words, and others that mean the same.")
+    sources: list[dict[str, Any]] | None = Field(
+        None, description="The adapters behind it, if it has some, and which of them serve."
+    )
+    templates: list[dict[str, Any]] = Field(
+        description="Each with its examples, parameters and effect, as the key's role may run it."
+    )
+
+
 class IntentRequest(MessageRequest):
     """A question to read, and not to answer."""
 
