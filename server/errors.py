@@ -149,6 +149,10 @@ class GatewayRefused(AccessDenied):
     code = "gateway_refused"  # the headers that name an end user cannot be trusted
 
 
+class EvaluationRunning(OrbitError):
+    code = "evaluation_running"  # a key evaluates one adapter at a time
+
+
 class KeyNotFound(OrbitError):
     code = "key_not_found"  # no key has the id that was named, to revoke or to rotate
 

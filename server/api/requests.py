@@ -22,6 +22,7 @@ from server.audit.changes import ChangeRecorder
 from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
+from server.evaluation.live import Evaluations
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
 from server.settings.models import BlockedIn, RolesSettings
@@ -55,6 +56,7 @@ class ApiState:
     wrong_keys: WrongKeys = field(default_factory=WrongKeys)
     roles: tuple[str, ...] = RolesSettings().names
     metrics_token: str | None = field(default=None, repr=False)
+    evaluations: Evaluations = field(default_factory=Evaluations)
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 
