@@ -157,6 +157,10 @@ class LinkInvalid(AccessDenied):
     code = "link_invalid"  # a one-time link that signs nobody in: wrong, used, or too old
 
 
+class EvaluationRunning(OrbitError):
+    code = "evaluation_running"  # a key evaluates one adapter at a time
+
+
 class KeyNotFound(OrbitError):
     code = "key_not_found"  # no key has the id that was named, to revoke or to rotate
 

@@ -56,6 +56,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.AccessDenied, 401),
     (errors.KeyNotFound, 404),
     (errors.KeyUnchangeable, 409),
+    (errors.EvaluationRunning, 409),
     (errors.AdapterUnknown, 404),
     (errors.IntentsUndefined, 404),
     (errors.ProposalUnknown, 404),

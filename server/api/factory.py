@@ -29,6 +29,7 @@ from server.api.routes import (
     completions,
     console,
     downloads,
+    evaluations,
     guards,
     health,
     intents,
@@ -66,7 +67,7 @@ def create_api(
         title="Orbit", version=__version__, description=_DESCRIPTION, lifespan=lifespan
     )
     for routes in (
-        chat, downloads, completions, intents, adapters, library, health, guards, keys
+        chat, downloads, completions, intents, adapters, library, evaluations, health, guards, keys
     ):  # fmt: skip
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)

@@ -24,6 +24,7 @@ from server.conversation.inbox import InboxStore
 from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
+from server.evaluation.live import Evaluations
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
 from server.settings.models import Authoring, BlockedIn, RolesSettings
@@ -63,6 +64,7 @@ class ApiState:
     authoring: Authoring = "loopback"
     sign_in: SignInLinks | None = None
     inbox: InboxStore | None = None
+    evaluations: Evaluations = field(default_factory=Evaluations)
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 

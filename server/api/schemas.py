@@ -157,8 +157,21 @@ def refusals(*rows: int | tuple[int, str]) -> dict[int | str, dict[str, Any]]:
 
 def request_body(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
     """Return the documentation of a body that the route reads itself, for `openapi_extra`."""
-    content = {"application/json": {"schema": model.model_json_schema()}}
+    schema = model.model_json_schema()
+    # Here a reference to another model would point into nothing.
+    content = {"application/json": {"schema": _inlined(schema, schema.pop("$defs", {}))}}
     return {"requestBody": {"required": required, "content": content}}
+
+
+def _inlined(schema: Any, models: dict[str, Any]) -> Any:
+    """A schema with the models that it refers to in place of the references."""
+    if isinstance(schema, list):
+        return [_inlined(each, models) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(models[schema["$ref"].rpartition("/")[2]], models)
+    return {key: _inlined(each, models) for key, each in schema.items()}
 
 
 class Health(BaseModel):
