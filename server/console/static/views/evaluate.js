@@ -326,13 +326,14 @@ class EvaluatePage {
     }
     const before = this.against?.report ?? null;
     const figure = (name, value, was, better, write) => {
-      const change = value !== null && was !== null && was !== undefined ? value - was : null;
-      const visible = change !== null && write(Math.abs(change)) !== write(0);
+      if (typeof value !== "number") return null; // no question bears on it
+      const change = typeof was === "number" ? value - was : 0;
+      const visible = write(Math.abs(change)) !== write(0);
       return h("div", { class: "figure-card" },
         h("dt", { title: t(`evaluate.figure_about.${name}`) }, t(`evaluate.figure.${name}`)),
         h("dd", null,
-          h("span", { class: "figure-value" }, value === null ? "–" : write(value)),
-          visible && h("span", { class: `badge ${change > 0 === better ? "ok" : "bad"}` },
+          h("span", { class: "figure-value" }, write(value)),
+          visible && h("span", { class: `badge ${change > 0 === better ? "ok" : "bad"}`, dir: "ltr" },
             `${change > 0 ? "+" : "−"}${write(Math.abs(change))}`)));
     };
     const share = (value) => percent(value, 1);
@@ -340,10 +341,10 @@ class EvaluatePage {
       this.figures,
       h("h2", { id: "evaluate-figures" }, t("evaluate.figures")),
       h("dl", { class: "figure-cards" },
-        FIGURES.map(([name, better]) => figure(name, run.report[name] ?? null, before?.[name], better, share)),
-        figure("auroc", run.report.auroc ?? null, before?.auroc, true, (v) => n(v, { maximumFractionDigits: 3 })),
+        FIGURES.map(([name, better]) => figure(name, run.report[name], before?.[name], better, share)),
+        figure("auroc", run.report.auroc, before?.auroc, true, (v) => n(v, { maximumFractionDigits: 3 })),
         ["p50", "p99"].map((name) => figure(
-          name, run.report.latency_ms?.[name] ?? null, before?.latency_ms?.[name], false, duration,
+          name, run.report.latency_ms?.[name], before?.latency_ms?.[name], false, duration,
         ))),
     );
   }
@@ -462,10 +463,10 @@ class EvaluatePage {
   plots(run) {
     const failed = run.results.filter((row) => row.expected !== row.got);
     return h("section", { class: "evaluate-plots", "aria-label": t("evaluate.plots") },
-      failed.length > 0 && h("div", { class: "card wide" }, this.confusions(failed)),
       run.curves?.reliability?.length > 0 && h("div", { class: "card" }, reliabilityOf(run.curves)),
       run.curves?.thresholds?.length > 0 && h("div", { class: "card" }, thresholdsOf(run.curves)),
-      h("div", { class: "card" }, latenciesOf(run.results)));
+      h("div", { class: "card" }, latenciesOf(run.results)),
+      failed.length > 0 && h("div", { class: "card evaluate-confusions" }, this.confusions(failed)));
   }
 
   /** Which template was meant and which answered, of the questions where they differ. */
@@ -500,7 +501,10 @@ class EvaluatePage {
             type: "button", class: "evaluate-ask", dir: "auto", onClick: () => this.ctx.ask(each.ask),
           }, each.ask)))));
       },
-      below: this.pairs = h("div", { class: "evaluate-pair", "aria-live": "polite" }),
+      below: this.pairs = h(
+        "div", { class: "evaluate-pair", "aria-live": "polite" },
+        h("p", { class: "muted" }, t("evaluate.pairs_hint")),
+      ),
     }).element;
   }
 
@@ -625,6 +629,7 @@ function hasBoth(row) {
   return Boolean(row.expected && row.got);
 }
 
-function sayProblem(problem) {
-  return typeof problem === "string" ? problem : [problem.what, problem.where].filter(Boolean).join(" · ");
+function sayProblem({ what, line, ask }) {
+  const place = line ? t("evaluate.problem_line", { line }) : ask && `“${ask}”`;
+  return [what, place].filter(Boolean).join(" · ");
 }

@@ -74,7 +74,8 @@ class LibraryPage {
         h("h1", null, t("library.title")),
         h("p", { class: "library-about" },
           h("strong", { dir: "auto" }, library.name || library.adapter),
-          library.description && h("span", { class: "muted", dir: "auto" }, ` ${library.description}`)),
+          " ",
+          library.description && h("span", { class: "muted", dir: "auto" }, library.description)),
         h("p", { class: "library-sums muted" },
           h("span", null, t("library.templates", { count: library.templates.length })),
           h("span", null, t("library.examples", { count: examples })),
@@ -416,7 +417,7 @@ class LibraryPage {
       })))
       .filter((cell) => cell.count > 0);
     const heads = ids.map((id) => ({ id, label: id }));
-    return [h("div", { class: "card" }, matrix({
+    return [h("details", { class: "card" }, h("summary", null, t("library.collision_counts")), matrix({
       title: t("library.collision_counts"),
       description: t("library.collision_counts_about"),
       corner: "", rows: heads, columns: heads, cells,
@@ -482,7 +483,7 @@ class LibraryPage {
     field.addEventListener("input", debounce(look, 250));
     look();
     const synonyms = Object.entries(this.library.synonyms ?? {});
-    return h("div", null,
+    return h("div", { class: "library-words" },
       h("div", { class: "library-word" }, field),
       found,
       synonyms.length > 0 && h("details", { class: "card" },
@@ -516,7 +517,9 @@ class LibraryPage {
       onClick: (event) => event.currentTarget.replaceWith(...rest.map(card)),
     }, t("library.more_templates", { count: rest.length }));
     return [
-      h("p", null, t("library.used", { count: uses.length, templates: groups.length }),
+      h("p", null, t("library.used", {
+        count: uses.length, templates: t("library.templates", { count: groups.length }),
+      }),
         stem && stem !== word.toLowerCase() && h("span", { class: "muted" }, ` ${t("library.stem", { stem })}`)),
       ...groups.slice(0, 30).map(card),
       more,

@@ -372,12 +372,15 @@ export function scatter({ title, description, points, names, labels = true, onPo
     brush.lineJoin = "round";
     const order = shown.group === null ? centres : centres.filter((c) => c.group === shown.group);
     for (const centre of order) {
-      const [px, py] = plane(centre);
+      const [, top] = plane(centre.top);
       const name = names[centre.group];
       const wide = brush.measureText(name).width / 2 + 4;
+      const [middle] = plane(centre);
+      if (middle < 0 || middle > size.width || top < 0 || top > size.height) continue;
+      const px = Math.max(wide, Math.min(size.width - wide, middle));
+      const py = Math.max(22, top);
       const box = [px - wide, py - 20, px + wide, py - 4];
-      const off = box[0] < 0 || box[1] < 0 || box[2] > size.width || box[3] > size.height;
-      if (off || taken.some((other) => overlap(other, box))) continue;
+      if (taken.some((other) => overlap(other, box))) continue;
       taken.push(box);
       brush.lineWidth = 4;
       brush.strokeStyle = palette.panel;
@@ -395,12 +398,14 @@ export function scatter({ title, description, points, names, labels = true, onPo
       const [px, py] = plane(shown.mark);
       brush.strokeStyle = palette.muted;
       brush.lineWidth = 1;
+      brush.globalAlpha = 0.5;
       for (const index of shown.near) {
         brush.beginPath();
         brush.moveTo(px, py);
         brush.lineTo(...plane(points[index]));
         brush.stroke();
       }
+      brush.globalAlpha = 1;
       paintStar(brush, px, py, 11, palette.text, palette.panel);
     }
     if (focused !== null) {
@@ -809,18 +814,19 @@ function boundsOf(points) {
   return { x: box.x, y: box.y, width: box.right - box.x || 1, height: box.bottom - box.y || 1 };
 }
 
-/** The middle of each group, those with most points first. */
+/** The middle of each group and its uppermost point, those with most points first. */
 function centresOf(points) {
   const sums = new Map();
   for (const { x, y, group } of points) {
-    const sum = sums.get(group) ?? { group, x: 0, y: 0, count: 0 };
+    const sum = sums.get(group) ?? { group, x: 0, y: 0, count: 0, top: { x, y } };
     sum.x += x;
     sum.y += y;
     sum.count += 1;
+    if (y > sum.top.y) sum.top = { x, y };
     sums.set(group, sum);
   }
   return [...sums.values()]
-    .map(({ group, x, y, count }) => ({ group, x: x / count, y: y / count, count }))
+    .map((sum) => ({ ...sum, x: sum.x / sum.count, y: sum.y / sum.count }))
     .sort((a, b) => b.count - a.count);
 }
 
