@@ -5,8 +5,9 @@ import { api } from "../api.js";
 import { t, n } from "../i18n.js";
 import { changeList, kindOf } from "../widgets/decisions.js";
 import { confirmDialog, openDialog } from "../widgets/dialog.js";
-import { diffLines, diffTable, parseUnified, withContext } from "../widgets/diff.js";
+import { diffLines, diffTable, parseUnified, withContext, withoutIndent } from "../widgets/diff.js";
 import { createEditor } from "../widgets/editor.js";
+import { icon } from "../widgets/icons.js";
 
 const CHECK_AFTER_MS = 450;
 const MOST_LISTED = 200;
@@ -142,8 +143,9 @@ class Author {
       type: "button", class: "button quiet", onclick: () => this.showChanges(),
     }, t("author.changes"));
     this.searchButton = h("button", {
-      type: "button", class: "button quiet", onclick: () => this.editor.openSearch(),
-    }, t("author.search"));
+      type: "button", class: "button quiet square", "aria-label": t("author.search"),
+      title: `${t("author.search")} (Ctrl+F)`, onclick: () => this.editor.openSearch(),
+    }, icon("search"));
     this.message = h("div", { class: "author-message", role: "status" });
     this.problemList = h("section", { class: "author-problems", "aria-label": t("author.problems.label") });
     this.main = h("div", { class: "author-main stack" },
@@ -219,6 +221,7 @@ class Author {
     this.current = id;
     lastFile.set(this.adapter, id);
     this.name.textContent = id;
+    this.name.title = id;
     this.editor.setReadOnly(file.writable === false);
     this.editor.setValue(this.draft(id).text);
     this.markProblems();
@@ -294,8 +297,8 @@ class Author {
         },
         h("span", { class: `badge ${one.kind === "warning" ? "warn" : "bad"}` },
           t(one.kind === "warning" ? "author.problems.warning" : "author.problems.error")),
-        h("span", { class: "problem-what", dir: "auto" }, one.what,
-          one.hint ? h("span", { class: "muted" }, ` ${one.hint}`) : null),
+        h("span", { class: "problem-what" }, h("span", { dir: "auto" }, one.what),
+          one.hint ? h("span", { class: "muted", dir: "auto" }, ` ${one.hint}`) : null),
         one.id ? h("span", { class: "problem-where", dir: "ltr" },
           one.line ? `${shortName(one.id)}:${one.line}` : shortName(one.id)) : null)))) : "");
   }
@@ -487,7 +490,7 @@ class QuickChange {
     this.kind = h("select", { id: "quick-kind", onchange: () => this.showFields() },
       KINDS.map((kind) => h("option", { value: kind }, t(`author.quick.${kind}`))));
     this.template = h("select", {
-      id: "quick-template", dir: "ltr", onchange: () => this.showFields(),
+      id: "quick-template", onchange: () => this.showFields(),
     });
     this.text = h("textarea", {
       id: "quick-text", rows: "2", dir: "auto", "data-testid": "quick-text",
@@ -611,6 +614,10 @@ class QuickChange {
   }
 
   async save() {
+    if (this.page.edited.length) {
+      clear(this.result).append(h("p", { class: "notice warn" }, t("author.quick.edited")));
+      return;
+    }
     this.saveButton.disabled = true;
     try {
       const text = this.change().text;
@@ -644,14 +651,18 @@ const field = (id, label, control) =>
 function previewOf(found) {
   const parts = (found.files ?? []).map((file) => h("div", { class: "stack" },
     h("div", { class: "muted small", dir: "ltr" }, file.id),
-    diffTable(parseUnified(file.diff), diffLabels())));
-  if (found.would_change) parts.push(wouldChange(found.would_change));
+    diffTable(withoutIndent(parseUnified(file.diff)), diffLabels())));
+  const { would_change: would } = found;
+  if (would?.problems?.length) {
+    parts.push(h("ul", { class: "notice bad" }, would.problems.map((one) => h("li", { dir: "auto" }, one.what))));
+  }
+  if (would?.tried) parts.push(wouldChange(would));
   return h("div", { class: "stack" }, parts);
 }
 
 function wouldChange(diff) {
-  const changes = diff.changes ?? diff.changed ?? [];
-  const asked = diff.asked ?? diff.counts?.asked ?? 0;
+  const changes = diff.changed ?? [];
+  const asked = diff.counts?.asked ?? 0;
   const broken = changes.filter((one) => kindOf(one) === "broken").length;
   return h("div", { class: "stack" },
     h("p", { class: broken ? "notice bad" : "muted" }, changes.length
@@ -695,7 +706,7 @@ class Trial {
   async run() {
     const questions = this.questions.value.split("\n").map((line) => line.trim()).filter(Boolean);
     const body = { changes: this.page.changes };
-    if (questions.length) body.questions = questions;
+    if (questions.length) body.questions = questions.map((ask) => ({ ask }));
     this.button.disabled = true;
     clear(this.result).append(...Array.from({ length: 3 }, () => h("div", { class: "skeleton block" })));
     try {

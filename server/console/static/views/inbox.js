@@ -5,7 +5,7 @@ import { api } from "../api.js";
 import { t, n, when } from "../i18n.js";
 import { changeList, kindOf } from "../widgets/decisions.js";
 import { confirmDialog } from "../widgets/dialog.js";
-import { diffTable, parseUnified } from "../widgets/diff.js";
+import { diffTable, parseUnified, withoutIndent } from "../widgets/diff.js";
 import { errorBox, toast } from "../widgets/notice.js";
 
 const FEW = 4;
@@ -18,10 +18,6 @@ export const view = {
   title: () => t("inbox.title"),
   admin: true,
   mount(root, ctx) {
-    if (ctx.me.may && !ctx.me.may.inbox) {
-      root.append(turnedOff());
-      return undefined;
-    }
     const page = new Inbox(root, ctx);
     page.load();
     return () => {
@@ -30,10 +26,10 @@ export const view = {
   },
 };
 
-function turnedOff(message) {
+function turnedOff() {
   return h("section", { class: "card stack inbox-off" },
     h("h1", {}, t("inbox.off.title")),
-    h("p", { dir: "auto" }, message ?? t("inbox.off.why")),
+    h("p", {}, t("inbox.off.why")),
     h("p", {}, t("inbox.off.how")),
     h("pre", { class: "code", dir: "ltr", tabindex: "0" }, "inbox:\n  enabled: true"),
     h("p", { class: "muted" }, t("inbox.off.risk")));
@@ -73,12 +69,14 @@ class Inbox {
     } catch (failure) {
       if (this.gone) return;
       this.list.removeAttribute("aria-busy");
-      if (failure.code?.startsWith("inbox_")) {
-        clear(this.root).append(turnedOff(failure.message));
-      } else clear(this.list).append(errorBox(failure, { retry: () => this.load() }));
+      clear(this.list).append(errorBox(failure, { retry: () => this.load() }));
       return;
     }
     if (this.gone) return;
+    if (found.enabled === false) {
+      clear(this.root).append(turnedOff());
+      return;
+    }
     this.clusters = found.clusters;
     this.show();
   }
@@ -137,15 +135,16 @@ class Card {
     const id = `cluster-${cluster.number}`;
     this.node = h("article", { class: "card inbox-card stack", "aria-labelledby": id },
       h("header", { class: "row wrap" },
-        h("h2", { id, class: "inbox-central grow", dir: "auto" },
-          this.central || t("inbox.masked")),
+        h("h2", { id, class: "inbox-central grow" },
+          h("span", { dir: "auto" }, this.central || t("inbox.masked")),
+          times(cluster.questions?.[this.central])),
         ...Object.entries(cluster.kinds ?? {}).map(([kind, count]) =>
           h("span", { class: `badge ${TONES[kind] ?? ""}` }, `${kindName(kind)} ${n(count)}`))),
       h("p", { class: "muted inbox-facts" }, this.facts()),
       this.asked,
       ...(cluster.comments ?? []).map((comment) =>
         h("blockquote", { class: "inbox-comment", dir: "auto" }, comment)),
-      h("div", { class: "row wrap inbox-actions" }, this.actions()),
+      this.actions(),
       this.result);
   }
 
@@ -159,13 +158,12 @@ class Card {
   }
 
   showQuestions(all) {
-    const rest = this.questions.length > 1 || this.questions[0]?.[0] !== this.central
-      ? this.questions : [];
+    const rest = this.questions.filter(([question]) => question !== this.central);
     const shown = all ? rest : rest.slice(0, FEW);
     clear(this.asked).append(
       ...shown.map(([question, count]) => h("li", {},
         h("span", { dir: "auto" }, question),
-        count > 1 ? h("span", { class: "muted" }, ` ×${n(count)}`) : null)),
+        times(count))),
       rest.length > shown.length ? h("li", {}, h("button", {
         type: "button", class: "button quiet small", onclick: () => this.showQuestions(true),
       }, t("inbox.questions", { count: rest.length - shown.length }))) : "");
@@ -176,7 +174,7 @@ class Card {
     const drop = h("button", {
       type: "button", class: "button quiet", onclick: () => this.drop(),
     }, t("inbox.drop"));
-    if (!this.central) return [drop];
+    if (!this.central) return h("div", { class: "row" }, drop);
     const review = h("button", {
       type: "button", class: "button primary", "data-testid": "review",
       onclick: () => busy(review, () => this.review()),
@@ -188,13 +186,24 @@ class Card {
       type: "button", class: "button quiet",
       onclick: () => this.page.ctx.go("author", { question: this.central, template }),
     }, t("inbox.edit"));
-    return [review, this.byHand(), h("span", { class: "grow" }), open, edit, drop];
+    const byHand = this.byHand();
+    const more = h("button", {
+      type: "button", class: "button", "aria-expanded": "false",
+      onclick: () => {
+        byHand.hidden = !byHand.hidden;
+        more.setAttribute("aria-expanded", String(!byHand.hidden));
+        if (!byHand.hidden) byHand.querySelector("select").focus();
+      },
+    }, t("inbox.by_hand"));
+    return h("div", { class: "stack tight" },
+      h("div", { class: "row inbox-actions" },
+        review, more, h("span", { class: "grow" }), open, edit, drop),
+      byHand);
   }
 
   /** Where the person knows better than the review which template it is for. */
   byHand() {
-    const id = `by-hand-${this.cluster.number}`;
-    const choice = h("select", { id, dir: "ltr", "aria-label": t("inbox.template") },
+    const choice = h("select", { "aria-label": t("inbox.template") },
       h("option", { value: "" }, t("inbox.choose")),
       this.page.templates.map((one) => h("option", { value: one }, one)));
     if (this.page.templates.includes(this.cluster.template)) choice.value = this.cluster.template;
@@ -213,11 +222,9 @@ class Card {
       }, label);
       return button;
     };
-    return h("details", { class: "inbox-by-hand" },
-      h("summary", { class: "button" }, t("inbox.by_hand")),
-      h("div", { class: "row wrap" }, choice,
-        make("add_example", t("inbox.make.example")),
-        make("add_counter_example", t("inbox.make.counter"))));
+    return h("div", { class: "row inbox-by-hand", hidden: true }, choice,
+      make("add_example", t("inbox.make.example")),
+      make("add_counter_example", t("inbox.make.counter")));
   }
 
   waiting() {
@@ -234,12 +241,12 @@ class Card {
         clear(this.result).append(h("p", { class: "notice", dir: "auto" }, found.why ?? t("inbox.nothing")));
         return;
       }
-      const { place, add, change } = found.proposal;
+      const { place, add, changes } = found.proposal;
       this.offer({
         intro: [t("inbox.add_to"), " ", h("strong", { dir: "auto" }, place)],
         lines: h("pre", { class: "code", dir: "ltr", tabindex: "0" }, add),
         would: found.would_change,
-        changes: change ? [change].flat() : null,
+        changes: changes?.length ? changes : null,
       });
     } catch (failure) {
       clear(this.result).append(errorBox(failure));
@@ -254,7 +261,7 @@ class Card {
         intro: [t(`inbox.as.${change.kind}`), " ", h("code", { dir: "ltr" }, change.template)],
         lines: (found.files ?? []).map((file) => h("div", {},
           h("div", { class: "muted small", dir: "ltr" }, file.id),
-          diffTable(parseUnified(file.diff), {
+          diffTable(withoutIndent(parseUnified(file.diff)), {
             caption: t("inbox.diff"), added: t("inbox.added"), removed: t("inbox.removed"),
           }))),
         would: found.would_change,
@@ -318,6 +325,8 @@ class Card {
   }
 }
 
+const times = (count) => (count > 1 ? h("span", { class: "muted inbox-times" }, ` ×${n(count)}`) : null);
+
 function kindName(kind) {
   const key = `inbox.kind.${kind.replaceAll(" ", "_")}`;
   const name = t(key);
@@ -326,7 +335,7 @@ function kindName(kind) {
 
 function wouldChange(would, ctx) {
   const changes = would.changes ?? would.changed ?? [];
-  const asked = would.asked ?? 0;
+  const asked = would.asked ?? would.counts?.asked ?? 0;
   const broken = changes.filter((one) => kindOf(one) === "broken").length;
   return h("div", { class: "stack" },
     h("p", { class: broken ? "notice bad" : "muted" }, changes.length

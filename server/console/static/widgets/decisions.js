@@ -37,14 +37,14 @@ export function changeList(changes, words, { onask } = {}) {
   return h("ul", { class: "changes" }, changes.map((change) => h("li", { class: "change" },
     h("div", { class: "row" },
       h("span", { class: `badge ${TONES[kindOf(change)] ?? ""}` }, words(kindOf(change), {})),
-      h("strong", { class: "change-ask", dir: "auto" }, change.ask),
+      h("strong", { class: "change-ask" }, h("span", { dir: "auto" }, change.ask)),
       onask && h("button", {
         type: "button", class: "button quiet small", onclick: () => onask(change.ask),
       }, words("ask", {}))),
-    h("div", { class: "change-from", dir: "auto" },
+    h("div", { class: "change-from" },
       h("span", { class: "muted" }, words("before", {})), " ",
-      h("code", {}, decisionText(change.before ?? change.old, words))),
-    kindOf(change) === "same" ? null : h("div", { class: "change-to", dir: "auto" },
+      h("code", { dir: "auto" }, decisionText(change.before ?? change.old, words))),
+    kindOf(change) === "same" ? null : h("div", { class: "change-to" },
       h("span", { class: "muted" }, words("after", {})), " ",
-      h("code", {}, decisionText(change.after ?? change.new, words))))));
+      h("code", { dir: "auto" }, decisionText(change.after ?? change.new, words))))));
 }

@@ -112,6 +112,13 @@ export function withContext(rows, lines = 3) {
   return kept;
 }
 
+/** The same rows, a narrow place's way: without the indentation that all of them share. */
+export function withoutIndent(rows) {
+  const texts = rows.map((row) => row.text).filter((text) => text?.trim());
+  const indent = Math.min(...texts.map((text) => text.length - text.trimStart().length));
+  return rows.map((row) => (row.text === undefined ? row : { ...row, text: row.text.slice(indent) }));
+}
+
 const SIGNS = { add: "+", remove: "−", same: "" };
 
 /** A table of rows; `labels` are {caption, added, removed} for those who do not see colours. */

@@ -20,9 +20,9 @@ export function createEditor({ label, labels, onInput = () => {}, onSave, onPlac
 
   const gutter = h("div", { class: "editor-gutter", "aria-hidden": "true" });
   const layer = h("div", { class: "editor-layer", "aria-hidden": "true" });
-  const hint = h("span", { class: "editor-hint" }, labels.hint);
+  const hint = h("span", { class: "editor-hint", dir: "auto" }, labels.hint);
   hint.id = `editor-hint-${Math.random().toString(36).slice(2, 8)}`;
-  const place = h("span", { class: "editor-place" });
+  const place = h("span", { class: "editor-place", dir: "auto" });
   const area = h("textarea", {
     class: "editor-text",
     "aria-label": label,
@@ -37,7 +37,7 @@ export function createEditor({ label, labels, onInput = () => {}, onSave, onPlac
   const find = h("input", {
     type: "search", class: "editor-find", "aria-label": labels.search, placeholder: labels.search,
   });
-  const found = h("span", { class: "muted editor-found", "aria-live": "polite" });
+  const found = h("span", { class: "muted editor-found", dir: "auto", "aria-live": "polite" });
   const step = (by, text, name) => h("button", {
     type: "button", class: "button quiet small", "aria-label": name, title: name,
     onclick: () => showMatch(match + by),
@@ -77,8 +77,8 @@ export function createEditor({ label, labels, onInput = () => {}, onSave, onPlac
         title: here ? here.map((p) => p.what).join("\n") : null,
       }, String(at + 1)));
       texts.push(h("div", { class: ["editor-line", ...classes].join(" ") },
-        h("span", { class: "editor-tokens" }, tokens(lines[at], scalars[at])),
         marks(at),
+        h("span", { class: "editor-tokens" }, tokens(lines[at], scalars[at])),
         here && h("span", { class: "editor-note" }, here.map((p) => p.what).join(" · "))));
     }
     clear(gutter).append(h("div", { class: "editor-slice" }, numbers));

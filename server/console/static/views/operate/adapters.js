@@ -64,6 +64,7 @@ function card(row, failure) {
       h("span", { class: `badge ${TONES[row.state] ?? ""}` }, t(`state.${row.state}`)),
       reload),
     ...[
+      facts(details),
       row.why && h("p", { class: "notice bad", dir: "auto" }, row.why),
       notice(details.left_out, t("operate.adapters.left_out"), (one) =>
         [h("code", { dir: "ltr" }, one.template ?? "?"), " ", one.why]),
@@ -76,6 +77,15 @@ function card(row, failure) {
     ].filter(Boolean),
     result);
   return node;
+}
+
+/** What is known of an adapter that serves, on one line. */
+function facts(details) {
+  const counted = ["templates", "vectors"].filter((name) => typeof details[name] === "number")
+    .map((name) => t(`operate.adapters.${name}`, { count: details[name] }));
+  const version = details.domain_version && t("operate.adapters.version", { version: details.domain_version });
+  const known = [...counted, details.embedder, version].filter(Boolean);
+  return known.length > 0 && h("p", { class: "muted small", dir: "auto" }, known.join(" · "));
 }
 
 function notice(rows, title, line) {

@@ -2,9 +2,9 @@
 
 import { busy, clear, debounce, h } from "../../dom.js";
 import { api } from "../../api.js";
-import { n, t, when, duration } from "../../i18n.js";
+import { duration, n, t } from "../../i18n.js";
 import { errorBox } from "../../widgets/notice.js";
-import { badge, field, option, refusal, table, waiting } from "./shared.js";
+import { badge, field, moment, option, refusal, table, waiting } from "./shared.js";
 
 const PAGE = 100;
 const EVERY_MS = 3000;
@@ -21,7 +21,7 @@ export function mount(root, ctx) {
   let gone = false;
   let asked = 0;
   const controls = Object.fromEntries(FIELDS.map((name) => [name, name === "adapter"
-    ? h("select", { dir: "ltr" }, option("", t("operate.audit.all")), ctx.adapters.map((each) => option(each.name)))
+    ? h("select", {}, option("", t("operate.audit.all")), ctx.adapters.map((each) => option(each.name)))
     : h("input", { type: "search", dir: "ltr", autocomplete: "off" })]));
   controls.kind = h("select", {}, option("", t("operate.audit.all")),
     option("call", t("operate.audit.call")), option("change", t("operate.audit.change")));
@@ -118,7 +118,7 @@ export function mount(root, ctx) {
           list.querySelector("[aria-expanded=true]")?.focus();
         },
       }, String(one.number)), "number"],
-      [t("operate.audit.at"), (one) => when(one.at)],
+      [t("operate.audit.at"), (one) => moment(one.at)],
       [t("operate.audit.what"), (one) => h("div", { class: "stack none" },
         h("span", {}, one.kind === "change" ? badge("accent", t("operate.audit.change")) : null, " ",
           h("code", { dir: "ltr" }, one.template_id || [one.tool, one.operation].filter(Boolean).join(" · "))),

@@ -2,10 +2,10 @@
 
 import { busy, clear, h } from "../../dom.js";
 import { api } from "../../api.js";
-import { n, percent, t, when } from "../../i18n.js";
+import { n, percent, t } from "../../i18n.js";
 import { openDialog } from "../../widgets/dialog.js";
 import { errorBox, toast } from "../../widgets/notice.js";
-import { badge, field, fill, option, table } from "./shared.js";
+import { badge, field, fill, moment, option, table } from "./shared.js";
 
 const TONES = {
   block: "bad", would_block: "warn", route: "accent", would_route: "warn", flag: "warn", allow: "ok", pass: "ok",
@@ -13,7 +13,7 @@ const TONES = {
 const MOST_DECISIONS = 50;
 
 export function mount(root, ctx) {
-  const choice = h("select", { dir: "ltr", onchange: () => show() });
+  const choice = h("select", { onchange: () => show() });
   const body = h("div", { class: "stack" });
   const head = h("div", { class: "row wrap" },
     h("p", { class: "muted grow" }, t("operate.guards.about")),
@@ -80,7 +80,7 @@ export function mount(root, ctx) {
 
   function trial(guard) {
     const question = h("textarea", { rows: "2", dir: "auto", "data-testid": "guard-question" });
-    const category = h("select", { dir: "ltr" }, option("", t("operate.guards.as_is")),
+    const category = h("select", {}, option("", t("operate.guards.as_is")),
       guard.categories.filter((each) => each.threshold !== null).map((each) => option(each.name)));
     const threshold = h("input", { type: "number", min: "0", max: "1", step: "0.01", value: "0.6" });
     const result = h("div", { class: "stack", "aria-live": "polite" });
@@ -134,7 +134,7 @@ export function mount(root, ctx) {
         found.category !== "none" ? h("code", { dir: "ltr" }, found.category) : null,
         h("span", { class: "muted" }, methodName(found.method)),
         found.method === "semantic" ? h("span", { class: "muted" }, percent(found.confidence)) : null),
-      found.why ? h("p", { class: "muted", dir: "auto" }, found.why) : null,
+      found.why ? h("p", { class: "muted small wrap-anywhere", dir: "auto" }, found.why) : null,
       scores.length ? h("ul", { class: "scores" }, scores.slice(0, 6).map(([name, score]) =>
         h("li", {}, h("code", { dir: "ltr" }, name),
           h("meter", { min: "0", max: "1", value: score, "aria-label": name }), n(score)))) : null);
@@ -294,7 +294,7 @@ function counts(guard) {
 function decisionTable(decisions) {
   if (!decisions.length) return h("p", { class: "muted" }, t("operate.guards.no_decisions"));
   return table(t("operate.guards.decisions"), [
-    [t("operate.guards.at"), (row) => when(row.at)],
+    [t("operate.guards.at"), (row) => moment(row.at)],
     [t("operate.guards.question"), (row) => h("span", { dir: "auto" }, row.question || "–")],
     [t("operate.guards.outcome"), (row) => badge(TONES[row.outcome] ?? "", outcomeName(row.outcome))],
     [t("operate.guards.category"), (row) => h("code", { dir: "ltr" }, row.category)],
@@ -306,7 +306,7 @@ function decisionTable(decisions) {
 function changeTable(changes) {
   if (!changes.length) return h("p", { class: "muted" }, t("operate.guards.no_changes"));
   return table(t("operate.guards.changes"), [
-    [t("operate.guards.at"), (row) => (row.at ? when(row.at) : "–")],
+    [t("operate.guards.at"), (row) => (row.at ? moment(row.at) : "–")],
     [t("operate.guards.what"), (row) => named("operate.guards.kind", row.kind)],
     [t("operate.guards.category"), (row) => row.category ?? "–"],
     [t("operate.guards.text"), (row) => h("span", { dir: "auto" },

@@ -21,7 +21,7 @@ export function mount(root, ctx) {
   }, t("operate.keys.make"));
   let keys = null;
   root.append(
-    h("div", { class: "row wrap" }, h("div", { class: "grow keys-search" }, search),
+    h("div", { class: "row wrap" }, h("div", { class: "grow keys-search" }, search), h("span", { class: "grow" }),
       h("label", { class: "check" }, ended, t("operate.keys.ended")), make),
     list);
 
@@ -69,7 +69,7 @@ export function mount(root, ctx) {
   }
 
   async function create() {
-    const adapter = h("select", { dir: "ltr" }, ctx.adapters.map(({ name }) =>
+    const adapter = h("select", {}, ctx.adapters.map(({ name }) =>
       option(name, name, name === ctx.adapter)));
     const role = h("input", { type: "text", value: "user", list: "key-roles", dir: "ltr", autocomplete: "off" });
     const roles = h("datalist", { id: "key-roles" },

@@ -1,7 +1,7 @@
 // What the panels have in common.
 
 import { clear, h } from "../../dom.js";
-import { t } from "../../i18n.js";
+import { t, when } from "../../i18n.js";
 import { errorBox } from "../../widgets/notice.js";
 
 /** Fill `root` with what `read` returns nodes for; a failure stands there with a way to try again. */
@@ -34,13 +34,13 @@ export const waiting = () => [1, 2, 3].map(() => h("div", { class: "skeleton blo
 /** A table of columns `[title, row => content, class?]`. */
 export function table(caption, columns, rows) {
   const of = (column) => column[2] ?? null;
-  return h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": caption },
+  return h("div", { class: "table-scroll", role: "region", tabindex: "0", "aria-label": caption },
     h("table", { class: "table" },
       h("caption", { class: "visually-hidden" }, caption),
       h("thead", {}, h("tr", {}, columns.map((column) =>
         h("th", { scope: "col", class: of(column) }, column[0] || h("span", { class: "visually-hidden" }, t("operate.actions")))))),
       h("tbody", {}, rows.map((row) => h("tr", {}, columns.map((column) =>
-        h("td", { class: of(column), "data-label": column[0] }, column[1](row))))))));
+        h("td", { class: of(column), "data-label": column[0] }, h("div", {}, column[1](row)))))))));
 }
 
 /** A control with its label; `hint` says more. */
@@ -53,3 +53,10 @@ export function field(label, control, hint) {
 
 export const option = (value, label = value, selected = false) =>
   h("option", { value, selected }, label);
+
+/** A moment, to the second where it was today. */
+export function moment(at) {
+  const date = new Date(at);
+  const today = date.toDateString() === new Date().toDateString();
+  return h("time", { class: "moment", datetime: at, title: when(at) }, when(at, today ? "time" : "both"));
+}

@@ -9,16 +9,15 @@ import { refusal, waiting } from "./shared.js";
 
 const EVERY_MS = 2000;
 const KEPT = 150; // five minutes
+const LEAST_MS = 30_000;
 const OVER = 15; // readings that a latency or a share is taken over: half a minute
 const ABSTENTIONS = new Set(["clarify", "ask_back", "no_match"]);
 const OTHERS = new Set(["courtesy", "blocked", "dropped", "not_run"]);
-const HIDDEN_ROUTES = new Set(["/metrics", "unmatched"]);
 
 /** Readings outlive the panel, so that coming back does not begin from nothing. */
 const readings = [];
 
-const served = (labels) =>
-  !HIDDEN_ROUTES.has(labels.route) && !/^\/(console|admin|$)/.test(labels.route ?? "");
+const served = (labels) => /^\/(chat|v1|intents|downloads)\b/.test(labels.route ?? "");
 const failed = (labels) => served(labels) && /^5/.test(labels.status);
 const abstained = (labels) => ABSTENTIONS.has(labels.decision);
 const decided = (labels) => !OTHERS.has(labels.decision);
@@ -68,36 +67,40 @@ function build(root) {
     return h("div", { class: "card tile" },
       h("span", { class: "tile-name" }, t(`operate.tile.${id}`)), tiles[id].value, tiles[id].note);
   };
-  const time = (label) => ({ label, zero: false, format: (at) => when(new Date(at), "time") });
-  const per = (label) => ({ label, format: (value) => n(value, { maximumFractionDigits: 1 }) });
+  const time = { label: t("operate.plot.time"), format: (at) => when(new Date(at), "time") };
+  const per = (label) => ({ label, format: (value) => n(value, { maximumFractionDigits: 2 }) });
   const plots = {
     traffic: lines({
-      title: t("operate.plot.traffic"), x: time(t("operate.plot.time")),
+      title: t("operate.plot.traffic"), x: time,
       y: per(t("operate.plot.per_s")), series: [], height: 200,
     }),
     latency: lines({
-      title: t("operate.plot.latency"), x: time(t("operate.plot.time")),
+      title: t("operate.plot.latency"), x: time,
       y: { label: t("operate.plot.ms"), format: (value) => duration(value) }, series: [], height: 200,
     }),
     abstention: lines({
-      title: t("operate.plot.abstention"), x: time(t("operate.plot.time")),
+      title: t("operate.plot.abstention"), x: time,
       y: { label: t("operate.plot.share"), domain: [0, 1], format: (value) => percent(value) },
       series: [], height: 200,
     }),
   };
-  const decisions = h("div", { class: "card stack" });
+  const decisions = h("section", { class: "card stack" });
+  const stages = h("section", { class: "card stack" });
   const note = h("p", { class: "muted small" }, t("operate.traffic.about"));
   clear(root).append(
     h("div", { class: "tiles" },
       ["requests", "latency", "abstention", "failures", "connections", "memory"].map(tile)),
     h("div", { class: "plots" },
-      Object.values(plots).map((plot) => h("div", { class: "card" }, plot.element)), decisions),
+      Object.values(plots).map((plot) => h("div", { class: "card" }, plot.element)),
+      h("div", { class: "stack" }, decisions, stages)),
     note);
 
   return function draw() {
     const rates = readings.slice(1).map((reading, at) => pointOf(readings[at], reading));
     const slow = readings.slice(1).map((reading, at) => wideOf(readings[Math.max(0, at + 1 - OVER)], reading));
-    const from = Date.now() - KEPT * EVERY_MS;
+    const until = readings.at(-1).at;
+    const from = Math.max(readings[0].at, until - KEPT * EVERY_MS);
+    time.domain = [Math.min(from, until - LEAST_MS), until];
     const line = (name, tone, points, value) => ({
       name, tone,
       points: points.filter((one) => one.at >= from && value(one) !== null).map((one) => [one.at, value(one)]),
@@ -132,6 +135,7 @@ function build(root) {
     set("memory", memory ? t("operate.tile.mb", { value: n(memory / 2 ** 20, { maximumFractionDigits: 0 }) }) : "–",
       t("operate.tile.process"));
     drawDecisions(decisions, now);
+    drawStages(stages, now);
   };
 }
 
@@ -157,6 +161,7 @@ function wideOf(before, after) {
 }
 
 const NONE = new Map();
+const MOST_STAGES = 8;
 
 function drawDecisions(node, now) {
   const adapters = [...new Set((now.get("orbit_decisions_total") ?? []).map((one) => one.labels.adapter))];
@@ -172,6 +177,25 @@ function drawDecisions(node, now) {
       h("ul", { class: "row wrap decisions" }, row.of.map(([decision, count]) => h("li", {},
         h("span", { class: `badge ${toneOf(decision)}` }, `${nameOf(decision)} ${n(count)}`)))))))
       : h("p", { class: "muted" }, t("operate.tile.quiet")));
+}
+
+/** Where the time of a turn goes: the mean of each stage, the longest in all first. */
+function drawStages(node, now) {
+  const names = [...new Set((now.get("orbit_stage_seconds_count") ?? []).map((one) => one.labels.stage))];
+  const rows = names.map((stage) => {
+    const of = (labels) => labels.stage === stage;
+    const count = sum(now, "orbit_stage_seconds_count", of);
+    const all = sum(now, "orbit_stage_seconds_sum", of);
+    return { stage, all, mean: count ? (1000 * all) / count : 0 };
+  }).sort((a, b) => b.all - a.all).slice(0, MOST_STAGES);
+  const most = Math.max(...rows.map((row) => row.mean), 0.001);
+  node.hidden = rows.length === 0;
+  clear(node).append(
+    h("h3", { class: "plot-title" }, t("operate.stages")),
+    h("ul", { class: "scores" }, rows.map(({ stage, mean }) => h("li", {},
+      h("code", { dir: "ltr" }, stage),
+      h("meter", { min: "0", max: String(most), value: mean, "aria-label": stage }),
+      h("span", {}, duration(mean))))));
 }
 
 const toneOf = (decision) => {
