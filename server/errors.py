@@ -75,6 +75,10 @@ class TurnUnknown(OrbitError):
     code = "turn_unknown"  # nothing is known of a turn that an opinion is about
 
 
+class ClusterUnknown(OrbitError):
+    code = "cluster_unknown"  # the inbox has no cluster of that number
+
+
 class ProposalUnknown(OrbitError):
     code = "proposal_unknown"  # the conversation has no proposal of that id
 

@@ -55,6 +55,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.RateLimited, 429),
     (errors.AccessDenied, 401),
     (errors.FileUnknown, 404),
+    (errors.ClusterUnknown, 404),
     (errors.FilesRefused, 409),
     (errors.DraftBusy, 409),
     (errors.DraftTimedOut, 504),

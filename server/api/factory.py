@@ -25,11 +25,13 @@ from server.api.error_responses import (
 )
 from server.api.routes import (
     adapters,
+    authoring,
     chat,
     completions,
     downloads,
     guards,
     health,
+    inbox,
     intents,
     keys,
 )
@@ -65,6 +67,8 @@ def create_api(
     for routes in (chat, downloads, completions, intents, adapters, health, guards, keys):
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
+    for admin_routes in (authoring, inbox):
+        app.include_router(admin_routes.router)
     if serve_metrics:
         app.include_router(health.metrics_router)
     install_error_handlers(app)
