@@ -23,7 +23,9 @@ from server.adapters.resources import SharedResources
 from server.adapters.watch import AdapterWatch
 from server.api.factory import create_api
 from server.api.requests import ApiState
+from server.authoring.saving import LibrarySaver
 from server.console import page as console
+from server.evaluation.drafts import DraftDesk
 from server.metrics.metrics import Metrics
 from server.settings.models import ServerSettings, Settings
 from server.storage.files import load_or_create_secret
@@ -106,7 +108,8 @@ async def _open_state(
         closing.push_async_callback(keys.close)
         resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)
         closing.push_async_callback(resources.close)
-        manager = manage(adapters, resources)
+        manager, desk = manage(adapters, resources), DraftDesk(resources)
+        closing.callback(desk.close)
         for close in (adapters.close, manager.close, resources.finish, manager.stop):
             closing.push_async_callback(close)
         work = (*resources.background_work(), watch(manager).serve())
@@ -123,6 +126,10 @@ async def _open_state(
             keys=keys,
             limits=resources.guardrails.limits,
             changes=resources.guardrails.changes,
+            desk=desk,
+            saver=LibrarySaver(
+                manager, resources.guardrails.changes, settings.data_dir / "backups"
+            ),
             metrics=metrics,
             max_message_chars=settings.server.max_message_chars,
             turn_timeout_s=settings.server.turn_timeout_s,

@@ -30,7 +30,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class SharedResources:
-    """What adapters share. Encoders and models are made on first use, one for each name."""
+    """What adapters share. Encoders and models are made on first use, one for each name.
+
+    With a `lender`, encoders are those of others, who close them.
+    """
 
     settings: Settings
     environ: Mapping[str, str]
@@ -39,6 +42,7 @@ class SharedResources:
     conversation: ConversationService
     adapters: Adapters | None = None
     remembers: bool = True
+    lender: "SharedResources | None" = None
     readers: ResponseReaders = field(default_factory=ResponseReaders)
     store: TemplateStore = field(init=False)
     guards: GuardManager = field(init=False)
@@ -63,10 +67,12 @@ class SharedResources:
         *,
         adapters: Adapters | None = None,
         remembers: bool = True,
+        lender: "SharedResources | None" = None,
     ) -> Self:
         """Open what everything else needs.
 
-        Guards may lead to the other `adapters`; `remembers` says if conversations are kept.
+        Guards may lead to the other `adapters`; `remembers` says if conversations are kept; a
+        `lender` lends its encoders.
         May raise StoreUnavailable or ConfigurationInvalid.
         """
         metrics = metrics or Metrics()
@@ -78,10 +84,12 @@ class SharedResources:
             await guardrails.close()
             raise
         parts = settings, environ, metrics, guardrails, conversation
-        return cls(*parts, adapters, remembers)
+        return cls(*parts, adapters, remembers, lender)
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
         """Return the encoder of that name. May raise PluginInvalid or ProviderUnavailable."""
+        if self.lender is not None:
+            return self.lender.embedder(provider, model)
         key = (provider, model)
         if key not in self._embedders:
 

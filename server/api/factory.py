@@ -25,6 +25,7 @@ from server.api.error_responses import (
 )
 from server.api.routes import (
     adapters,
+    authoring,
     chat,
     completions,
     console,
@@ -32,6 +33,7 @@ from server.api.routes import (
     evaluations,
     guards,
     health,
+    inbox,
     intents,
     keys,
     library,
@@ -72,6 +74,8 @@ def create_api(
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
     app.include_router(keys.key_router)
+    for admin_routes in (authoring, inbox):
+        app.include_router(admin_routes.router)
     if serve_metrics:
         app.include_router(health.metrics_router)
     if serve_console:

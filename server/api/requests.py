@@ -20,10 +20,12 @@ from server.adapters.registry import Adapters
 from server.api.error_responses import ClientLeft, FieldsInvalid
 from server.api.schemas import MessageRequest
 from server.audit.changes import ChangeRecorder
+from server.authoring.saving import LibrarySaver
 from server.conversation.inbox import InboxStore
 from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
+from server.evaluation.drafts import DraftDesk
 from server.evaluation.live import Evaluations
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
@@ -50,6 +52,8 @@ class ApiState:
     keys: KeyStore
     limits: RateLimits
     changes: ChangeRecorder
+    desk: DraftDesk
+    saver: LibrarySaver
     metrics: Metrics
     max_message_chars: int
     turn_timeout_s: float

@@ -269,12 +269,13 @@ class Ask {
     const session = this.#session;
     const body = { message, session_id: session.id, stream: true, explain: true, ...(values ? { arguments: values } : {}) };
     const turn = { shown: shown ?? message, message, at: new Date(), path: "chat", body, content: "" };
+    const client = this.#client;
     this.#stopping = new AbortController();
     this.#begin(turn);
     const since = performance.now();
     const redraw = () => !this.#isOver && this.#views.get(turn)?.draw();
     try {
-      turn.requestId = await this.#client.stream("chat", body, (event) => {
+      turn.requestId = await client.stream("chat", body, (event) => {
         if (event.status === "sources") turn.early = event.sources?.map((each) => each.template_id).join(", ");
         else if (event.status === "streaming") turn.content += event.chunk;
         else if (event.status === "reset") turn.content = "";
@@ -304,9 +305,10 @@ class Ask {
     const { proposal_id: id, seal } = proposed.metadata.proposal;
     const body = { session_id: session.id, proposal_id: id, accept, ...(seal ? { seal } : {}) };
     const since = performance.now();
-    const answer = await this.#client.send("POST", "chat/confirm", body);
+    const response = await this.#client.fetch("POST", "chat/confirm", body);
+    const answer = await response.json();
     proposed.metadata.proposal.settled = accept ? "yes" : "no";
-    const turn = { shown: t(accept ? "ask.said_yes" : "ask.said_no"), message: "", at: new Date(), path: "chat/confirm", body, content: "" };
+    const turn = { shown: t(accept ? "ask.said_yes" : "ask.said_no"), message: "", at: new Date(), path: "chat/confirm", body, content: "", requestId: response.headers.get("x-request-id") };
     this.#begin(turn);
     this.#complete(turn, { ...answer, chunk: answer.content }, performance.now() - since);
     this.#end(turn, session);
@@ -319,7 +321,6 @@ class Ask {
     const hint = uid("hint");
     this.#input = h("textarea", {
       rows: "1",
-      dir: "auto",
       autocomplete: "off",
       "aria-label": t("ask.question"),
       "aria-describedby": hint,
@@ -396,6 +397,7 @@ class Ask {
 
   #grow() {
     const { style } = this.#input;
+    this.#input.dir = this.#input.value ? "auto" : document.documentElement.dir; // of the placeholder
     style.setProperty("--height", "auto");
     style.setProperty("--height", `${Math.min(200, this.#input.scrollHeight + 2)}px`);
   }

@@ -11,7 +11,7 @@ import { argumentTable, confidence, markedMessage, timeBar } from "./reading.js"
 import { feedback, missingForm, nearestButtons, optionButtons, proposalCard } from "./replies.js";
 import { outcomeOf } from "./sessions.js";
 
-const TONES = { answered: "ok", proposed: "accent", asked: "accent", said: "", declined: "warn", refused: "warn", blocked: "warn", failed: "bad" };
+const TONES = { answered: "ok", proposed: "accent", confirmed: "ok", cancelled: "", asked: "accent", said: "", declined: "warn", refused: "warn", blocked: "warn", failed: "bad" };
 
 /**
  * A turn as an element: `{element, draw()}`; `draw` shows what the turn has become. `ctx` has what
@@ -55,13 +55,13 @@ function answerOf(turn, ctx) {
     charts,
     downloadsOf(metadata, ctx),
     (metadata.notes ?? []).filter((note) => !turn.content.includes(note)).map((note) => h("p", { class: "note", dir: "auto" }, icon("info"), note)),
+    metadata.proposal?.status === "held" && proposalCard(metadata.proposal, (accept) => ctx.settle(turn, accept)),
     ctx.isLast() && repliesOf(turn, ctx),
   );
 }
 
 function repliesOf(turn, ctx) {
   const { metadata } = turn;
-  if (metadata.proposal?.status === "held") return proposalCard(metadata.proposal, (accept) => ctx.settle(turn, accept));
   if (metadata.options?.length) return optionButtons(metadata.options, ctx.send);
   if (metadata.missing?.length) return missingForm(metadata.missing, ctx.send);
   if (metadata.nearest?.length) return nearestButtons(metadata.nearest, ctx.fill);
@@ -169,7 +169,7 @@ function readingOf(turn, call, ctx, { number }) {
         template ? h("button", { class: "link", type: "button", title: t("ask.in_library"), onClick: () => ctx.library.template(template) }, template) : h("span", { class: "muted" }, t("ask.no_template")),
         ran && h("span", { class: "muted small" }, [ran.tool_name, ran.operation].filter(Boolean).join(" · ")),
       ),
-      call.confidence !== undefined && [h("dt", null, t("ask.how_sure")), h("dd", { class: "row" }, confidence(call.confidence), runnerUp && h("span", { class: "muted small" }, t("ask.runner_up"), " ", h("code", null, runnerUp.template_id), " ", h("span", { class: "number" }, percent(runnerUp.confidence, runnerUp.confidence < 0.1 ? 1 : 0))))],
+      call.confidence !== undefined && [h("dt", null, t("ask.how_sure")), h("dd", { class: "row" }, confidence(call.confidence), runnerUp && h("span", { class: "muted small" }, t("ask.runner_up"), " ", h("code", null, runnerUp.template_id), " ", h("span", { class: "number" }, percent(runnerUp.confidence, runnerUp.confidence < 0.01 ? 2 : 0))))],
       (call.why ?? match?.why) && [h("dt", null, t("ask.why")), h("dd", { dir: "auto" }, call.why ?? match.why)],
       call.objection && [h("dt", null, t("ask.objection")), h("dd", null, call.objection)],
       call.policy && [h("dt", null, t("ask.policy")), h("dd", null, h("code", null, call.policy.outcome))],
@@ -193,6 +193,7 @@ function factsOf(turn) {
     [t("ask.fact.model"), metadata.synthesized && (metadata.synthesis?.model ?? t("common.yes"))],
     [t("ask.fact.request"), turn.requestId],
   ].filter(([, value]) => value);
+  if (rows.length === 0) return null;
   return h("dl", { class: "facts small" }, rows.map(([name, value]) => [h("dt", null, name), h("dd", { dir: "auto" }, h("code", null, value))]));
 }
 

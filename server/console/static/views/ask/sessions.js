@@ -41,6 +41,7 @@ export function outcomeOf(turn) {
   if (!turn.metadata) return "pending";
   const { blocked, proposal, missing, options, courtesy, tool_execution: ran, policy, calls } = turn.metadata;
   if (blocked) return "blocked";
+  if (proposal?.settled) return proposal.settled === "yes" ? "confirmed" : "cancelled";
   if (proposal?.status === "held") return "proposed";
   if (missing || options) return "asked";
   if (policy) return "refused";
