@@ -154,12 +154,14 @@ async function showSignIn(failed = null) {
 
 function signedOut(failed) {
   closeView();
+  dispatchEvent(new Event("signedout")); // views forget what they kept for this key
   api.signOut();
   showSignIn(failed);
 }
 
 async function signOut() {
   closeView();
+  dispatchEvent(new Event("signedout"));
   await api.signOut();
   history.replaceState(null, "", location.pathname);
   await showSignIn();

@@ -33,7 +33,6 @@ class Ask {
   #library = null;
   #examples = [];
   #views = new Map();
-  #stopping = new AbortController(); // of the turn that is under way
   #isOver = false;
   #hero = h("div");
   #turns = h("div", { class: "turns" });
@@ -75,7 +74,6 @@ class Ask {
   stop() {
     this.#isOver = true;
     if (this.#input) this.#session.draft = this.#input.value;
-    this.#stopping.abort();
   }
 
   async #loadLibrary() {
@@ -115,7 +113,6 @@ class Ask {
 
   #openSession(session) {
     this.#session.draft = this.#input.value;
-    this.#stopping.abort();
     this.#session = session;
     this.#setText(session.draft);
     this.#drawHead();
@@ -190,6 +187,7 @@ class Ask {
     this.#session.turns.forEach((turn) => this.#addTurn(turn));
     this.#drawHero();
     this.#drawRail();
+    this.#drawButton();
     this.#turns.lastElementChild?.scrollIntoView({ block: "start" });
   }
 
@@ -201,7 +199,7 @@ class Ask {
       fill: (text) => this.#fill(text),
       settle: (of, accept) => this.#settle(of, accept),
       retry: (of) => of.path === "chat" && this.#ask({ ...of.body, shown: of.shown }),
-      stop: () => this.#stopping.abort(),
+      stop: () => turn.abort?.abort(),
       feedback: me.may?.feedback ? (of, said) => this.#client.send("POST", "chat/feedback", { request_id: of.requestId, session_id: session.id, ...said }) : null,
       templates: () => this.#library?.templates ?? [],
       client: () => api.asking(adapter),
@@ -210,6 +208,17 @@ class Ask {
     });
     this.#views.set(turn, made);
     this.#turns.append(made.element);
+    turn.changed = () => !this.#isOver && this.#session === session && this.#change(turn);
+  }
+
+  #change(turn) {
+    const { element, draw } = this.#views.get(turn);
+    draw();
+    if (outcomeOf(turn) === "pending") return;
+    this.#drawRail();
+    this.#drawButton();
+    element.scrollIntoView({ block: "start" });
+    live(turn.error ? t("ask.outcome.failed") : `${t(`ask.outcome.${outcomeOf(turn)}`)}. ${turn.content}`);
   }
 
   #drawRail() {
@@ -251,43 +260,32 @@ class Ask {
     this.#drawHead();
     this.#drawRail();
     this.#views.get(turn).element.scrollIntoView({ block: "start" });
-    this.#drawButton(true);
-  }
-
-  #end(turn, session) {
-    if (this.#isOver) return;
-    this.#drawButton(false);
-    if (this.#session !== session) return;
-    this.#views.get(turn)?.draw();
-    this.#drawRail();
-    this.#views.get(turn)?.element.scrollIntoView({ block: "start" });
-    live(turn.error ? t("ask.outcome.failed") : `${t(`ask.outcome.${outcomeOf(turn)}`)}. ${turn.content}`);
+    this.#drawButton();
   }
 
   async #ask({ message, arguments: values, shown }) {
-    if (this.#session.turns.some((each) => outcomeOf(each) === "pending")) return;
+    if (this.#isBusy) return;
     const session = this.#session;
     const body = { message, session_id: session.id, stream: true, explain: true, ...(values ? { arguments: values } : {}) };
     const turn = { shown: shown ?? message, message, at: new Date(), path: "chat", body, content: "" };
     const client = this.#client;
-    this.#stopping = new AbortController();
+    turn.abort = new AbortController();
     this.#begin(turn);
     const since = performance.now();
-    const redraw = () => !this.#isOver && this.#views.get(turn)?.draw();
     try {
       turn.requestId = await client.stream("chat", body, (event) => {
         if (event.status === "sources") turn.early = event.sources?.map((each) => each.template_id).join(", ");
         else if (event.status === "streaming") turn.content += event.chunk;
         else if (event.status === "reset") turn.content = "";
         else if (event.status === "complete") this.#complete(turn, event, performance.now() - since);
-        if (event.status !== "complete") redraw();
-      }, this.#stopping.signal);
+        if (event.status !== "complete") turn.changed();
+      }, turn.abort.signal);
       if (!turn.metadata) throw new Error(t("ask.broken_off"));
     } catch (failed) {
       turn.error = failed.name === "AbortError" ? new Error(t("ask.stopped")) : failed;
       turn.requestId ??= failed.requestId;
     }
-    this.#end(turn, session);
+    turn.changed();
   }
 
   #complete(turn, event, ms) {
@@ -311,7 +309,7 @@ class Ask {
     const turn = { shown: t(accept ? "ask.said_yes" : "ask.said_no"), message: "", at: new Date(), path: "chat/confirm", body, content: "", requestId: response.headers.get("x-request-id") };
     this.#begin(turn);
     this.#complete(turn, { ...answer, chunk: answer.content }, performance.now() - since);
-    this.#end(turn, session);
+    turn.changed();
   }
 
   // Asking
@@ -345,7 +343,7 @@ class Ask {
       h("div", { class: "composer-box" }, this.#input, this.#button),
       h("p", { class: "small muted composer-hint", id: hint }, t("ask.keys")),
     );
-    this.#drawButton(false);
+    this.#drawButton();
     show(this.#composer, form);
     requestAnimationFrame(() => this.#grow());
     return null;
@@ -369,10 +367,14 @@ class Ask {
     show(this.#composer, h("div", { class: "card stack" }, h("p", null, t("ask.other_adapter", { own: me.adapter, adapter })), problem, h("div", null, make)));
   }
 
-  #drawButton(isBusy) {
+  get #isBusy() {
+    return this.#session.turns.some((each) => outcomeOf(each) === "pending");
+  }
+
+  #drawButton() {
     if (!this.#button) return;
     show(this.#button, icon("send"), h("span", null, t("ask.ask")));
-    this.#button.disabled = isBusy;
+    this.#button.disabled = this.#isBusy;
   }
 
   #submit() {

@@ -32,8 +32,11 @@ export function dropSession(adapter, session) {
 
 /** Forget everything: another key may not see it. */
 export function dropAll() {
+  [...kept.values()].flat().flatMap((each) => each.turns).forEach((turn) => turn.abort?.abort());
   kept.clear();
 }
+
+addEventListener("signedout", dropAll);
 
 /** What came of a turn, as one word: `answered`, `asked`, `proposed`, `declined`, `failed` … */
 export function outcomeOf(turn) {
