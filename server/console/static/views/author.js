@@ -8,6 +8,7 @@ import { confirmDialog, openDialog } from "../widgets/dialog.js";
 import { diffLines, diffTable, parseUnified, withContext, withoutIndent } from "../widgets/diff.js";
 import { createEditor } from "../widgets/editor.js";
 import { icon } from "../widgets/icons.js";
+import { errorBox, sayError } from "../widgets/notice.js";
 
 const CHECK_AFTER_MS = 450;
 const MOST_LISTED = 200;
@@ -75,7 +76,7 @@ class Author {
     } catch (failure) {
       clear(this.root).append(failure.code === "authoring_off"
         ? turnedOff(failure.message)
-        : h("p", { class: "error", role: "alert" }, failure.message));
+        : errorBox(failure, { retry: () => this.ctx.go("author") }));
       return;
     }
     this.quick.show(this.ctx.params ?? {});
@@ -213,15 +214,16 @@ class Author {
     try {
       if (!this.draft(id) || !isEdited(this.draft(id))) await this.read(id);
     } catch (failure) {
-      this.say("bad", failure.message);
+      this.say("bad", sayError(failure));
       return;
     }
     if (this.stopped.signal.aborted) return;
     const file = this.files.find((one) => one.id === id);
     this.current = id;
     lastFile.set(this.adapter, id);
-    this.name.textContent = id;
+    const at = id.lastIndexOf("/") + 1;
     this.name.title = id;
+    clear(this.name).append(h("span", { class: "clip muted" }, id.slice(0, at)), h("span", {}, id.slice(at)));
     this.editor.setReadOnly(file.writable === false);
     this.editor.setValue(this.draft(id).text);
     this.markProblems();
@@ -261,7 +263,7 @@ class Author {
       this.problems = found.problems;
       this.problemsUnknown = null;
     } catch (failure) {
-      this.problemsUnknown = failure.message;
+      this.problemsUnknown = sayError(failure);
     } finally {
       this.checking = false;
       this.problemList.removeAttribute("aria-busy");
@@ -345,6 +347,7 @@ class Author {
   }
 
   saved(answer) {
+    clear(this.quick.result);
     const asked = this.quick.question;
     this.say("ok",
       h("p", {}, t("author.saved", { adapter: this.adapter }),
@@ -359,20 +362,23 @@ class Author {
 
   refused(failure) {
     const rows = (failure.details ?? []).filter((row) => row.what);
-    this.say("bad",
-      h("p", {}, failure.message),
-      rows.length ? h("ul", {}, rows.slice(0, 20).map((row) => h("li", { dir: "auto" },
-        row.what, row.id || row.where
-          ? h("span", { class: "muted", dir: "ltr" }, ` ${row.where ?? `${shortName(row.id)}:${row.line ?? ""}`}`)
-          : null))) : null);
-    if (rows.some((row) => row.id)) {
-      this.problems = rows;
+    const here = rows.filter((row) => row.id);
+    const elsewhere = rows.filter((row) => !row.id);
+    if (here.length) {
+      this.problems = here;
       this.showProblems();
+      this.goTo(here[0]);
     }
+    this.say("bad",
+      h("p", { dir: "auto" }, here.length && !elsewhere.length
+        ? t("author.refused", { count: here.length }) : sayError(failure)),
+      elsewhere.length ? h("ul", {}, elsewhere.slice(0, 20).map((row) =>
+        h("li", { dir: "auto" }, row.where ? `${row.what} (${row.where})` : row.what))) : null);
   }
 
   /** Somebody else wrote a file meanwhile: show both, and let the person choose. */
   async settle(failure) {
+    this.showState();
     const changed = [];
     for (const { id } of this.edited) {
       const now = await api.get(`${this.base}/files/content?id=${encodeURIComponent(id)}`);
@@ -428,7 +434,7 @@ class Author {
     try {
       await this.read(this.current);
     } catch (failure) {
-      this.say("bad", failure.message);
+      this.say("bad", sayError(failure));
       return;
     }
     this.editor.setValue(this.draft(this.current).text, { keepPlace: true });
@@ -487,10 +493,10 @@ class QuickChange {
   constructor(page) {
     this.page = page;
     this.question = "";
-    this.kind = h("select", { id: "quick-kind", onchange: () => this.showFields() },
+    this.kind = h("select", { id: "quick-kind", onchange: () => this.arrange() },
       KINDS.map((kind) => h("option", { value: kind }, t(`author.quick.${kind}`))));
     this.template = h("select", {
-      id: "quick-template", onchange: () => this.showFields(),
+      id: "quick-template", onchange: () => this.arrange(),
     });
     this.text = h("textarea", {
       id: "quick-text", rows: "2", dir: "auto", "data-testid": "quick-text",
@@ -568,6 +574,11 @@ class QuickChange {
     this.fields.existing.hidden = kind !== "remove_example";
     this.fields.known.hidden = kind !== "add_synonym";
     this.fields.word.hidden = kind !== "add_synonym";
+    this.previewButton.disabled = this.change() === null;
+  }
+
+  arrange() {
+    this.showFields();
     this.stale();
   }
 
@@ -608,7 +619,7 @@ class QuickChange {
       this.saveButton.hidden = false;
       this.saveButton.focus();
     } catch (failure) {
-      clear(this.result).append(h("p", { class: "notice bad", role: "alert" }, failure.message));
+      clear(this.result).append(errorBox(failure));
     }
     this.previewButton.disabled = false;
   }
@@ -634,11 +645,9 @@ class QuickChange {
       this.previewButton.hidden = false;
       live(t("author.saved", { adapter: this.page.adapter }));
       this.result.querySelector("button")?.focus();
-      const kept = [...this.result.childNodes];
       await this.page.reread();
-      clear(this.result).append(...kept);
     } catch (failure) {
-      clear(this.result).append(h("p", { class: "notice bad", role: "alert" }, failure.message));
+      clear(this.result).append(errorBox(failure));
     }
     this.saveButton.disabled = false;
   }
@@ -682,6 +691,7 @@ class Trial {
       type: "button", class: "button", "data-testid": "try", onclick: () => this.run(),
     }, t("author.try.run"));
     this.all = h("input", { type: "checkbox", id: "try-all", onchange: () => this.show() });
+    this.allLabel = h("label", { class: "check", for: "try-all", hidden: true }, this.all, t("author.try.all"));
     this.note = h("p", { class: "muted" });
     this.result = h("div", { class: "stack", "aria-live": "polite" });
     this.node = h("section", { class: "card stack author-try" },
@@ -689,7 +699,7 @@ class Trial {
       this.note,
       field("try-questions", t("author.try.questions"), this.questions),
       h("div", { class: "row" }, this.button,
-        h("label", { class: "row check", for: "try-all" }, this.all, t("author.try.all"))),
+        this.allLabel),
       this.result);
   }
 
@@ -715,7 +725,7 @@ class Trial {
       this.show();
     } catch (failure) {
       this.found = null;
-      clear(this.result).append(h("p", { class: "notice bad", role: "alert" }, failure.message));
+      clear(this.result).append(errorBox(failure));
     }
     this.button.disabled = false;
   }
@@ -724,6 +734,7 @@ class Trial {
     if (!this.found) return;
     const rows = this.found.changed ?? [];
     const tally = (kind) => this.found.counts?.[kind] ?? rows.filter((row) => kindOf(row) === kind).length;
+    this.allLabel.hidden = !rows.some((row) => kindOf(row) === "same");
     const shown = this.all.checked ? rows : rows.filter((row) => kindOf(row) !== "same");
     const badges = [["fixed", "ok"], ["broken", "bad"], ["changed", "warn"], ["same", ""]]
       .filter(([kind]) => tally(kind))

@@ -236,7 +236,7 @@ class Card {
   async review() {
     this.waiting();
     try {
-      const found = await api.send("POST", `${this.page.base}/${this.cluster.number}/review`, {});
+      const found = await api.send("POST", `${this.page.base}/${this.cluster.number}/review`);
       if (!found.proposal) {
         clear(this.result).append(h("p", { class: "notice", dir: "auto" }, found.why ?? t("inbox.nothing")));
         return;
