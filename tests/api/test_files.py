@@ -12,7 +12,8 @@ import httpx
 import pytest
 import yaml
 
-from server.adapters import authored, manager, watch
+from server.adapters import manager, watch
+from server.adapters.build import build_adapter
 from server.settings.models import Settings
 from tests.e2e.test_reloading import SUMS, Server, serving
 from tests.support.audit import audited
@@ -260,7 +261,7 @@ async def test_a_full_disk_changes_nothing(server: Server, monkeypatch: pytest.M
         if len(written_so_far) == 2:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(authored.os, "fsync", full)
+    monkeypatch.setattr("server.adapters.authored.os.fsync", full)
     rows = [
         {"id": TOOLS, "text": written(PERCENTAGE, NOW), "version": await version(server)},
         {
@@ -285,7 +286,7 @@ async def test_a_full_disk_changes_nothing(server: Server, monkeypatch: pytest.M
 async def test_what_cannot_be_reloaded_is_put_back(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, build = on_disk(server), manager.build_adapter
+    before = on_disk(server)
 
     async def broken(*args: Any, **options: Any) -> Any:
         from server.errors import ProviderUnavailable
@@ -299,7 +300,7 @@ async def test_what_cannot_be_reloaded_is_put_back(
     status = (await call(server, "GET")).json()
     assert status["state"] == "ready"
     assert "not_reloaded" not in status["details"]
-    monkeypatch.setattr(manager, "build_adapter", build)
+    monkeypatch.setattr(manager, "build_adapter", build_adapter)
     assert await server.ask(SUMS) == "5% of 80 is **4**"
     assert (await save(server, written(PERCENTAGE, NOW))).status_code == 200
 
@@ -335,12 +336,11 @@ async def test_a_save_is_one_reload_for_whoever_watches(
     library = write_library(tmp_path / "sums", [PERCENTAGE])
     async with serving(tmp_path, adapter("sums", library), said=said) as server:
         opened: list[str] = []
-        build = manager.build_adapter
 
         async def slow(*args: Any, **options: Any) -> Any:
             opened.append(args[0].name)
             await asyncio.sleep(0.3)
-            return await build(*args, **options)
+            return await build_adapter(*args, **options)
 
         monkeypatch.setattr(manager, "build_adapter", slow)
         assert (await save(server, written(PERCENTAGE, NOW))).status_code == 200
