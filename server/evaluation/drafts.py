@@ -80,8 +80,8 @@ class DraftDesk:
         """Ask the version that runs and the drafts the same questions.
 
         Without `questions`, those beside the domain are asked, or else examples of the library, and
-        `more` of them; at most 200. Raises `DraftBusy`, `DraftTimedOut`, and as `build_adapter` but for what is wrong
-        with the drafts.
+        `more` of them; at most 200. Raises `DraftBusy`, `DraftTimedOut`, and as `build_adapter` but
+        for what is wrong with the drafts.
         """
         async with self._alone(adapter) as rehearsals:
             problems = await self.check(adapter, texts)

@@ -45,9 +45,7 @@ class Review:
     def to_dict(self) -> dict[str, Any]:
         said: dict[str, Any] = self.cluster.to_dict()
         if self.proposal is not None and self.diff is not None:
-            changes = [change.to_dict() for change in self.proposal.changes]
-            place, add = self.proposal.place, self.proposal.line
-            said["proposal"] = {"place": place, "add": add, "changes": changes}
+            said["proposal"] = {"place": self.proposal.place, "add": self.proposal.line}
             said["would_change"] = self.diff.to_dict()
         return said | ({"why": self.why} if self.why else {})
 

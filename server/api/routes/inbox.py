@@ -50,10 +50,14 @@ async def review_cluster(
     request: Request, state: State, adapter: str, number: Number, _: Admin
 ) -> Response:
     """A proposal that was tried and helps, with what it would change; or why there is none."""
+    await request.body()  # what comes behind it is that the client has left
     cluster = cluster_of(await _clusters(state, adapter, _inbox(state)), number)
     work = asyncio.create_task(state.desk.review(state.manager.written(adapter), cluster))
     review = await cancel_on_disconnect(request.receive, work)
-    return json_response(review.to_dict() | {"masked": cluster.masked}, headers=_NO_STORE)
+    row = _row(cluster) | review.to_dict()
+    if review.proposal is not None:
+        row["proposal"]["changes"] = [change.to_dict() for change in review.proposal.changes]
+    return json_response(row, headers=_NO_STORE)
 
 
 @router.delete("/{number}", summary="Delete a cluster that was dealt with")
