@@ -25,6 +25,7 @@ from server.api.error_responses import (
 )
 from server.api.routes import (
     adapters,
+    audit,
     chat,
     completions,
     console,
@@ -33,6 +34,7 @@ from server.api.routes import (
     health,
     intents,
     keys,
+    operate,
 )
 from server.metrics.metrics import Metrics
 
@@ -64,9 +66,11 @@ def create_api(
     app: FastAPI = FastAPIOffline(
         title="Orbit", version=__version__, description=_DESCRIPTION, lifespan=lifespan
     )
-    for routes in (chat, downloads, completions, intents, adapters, health, guards, keys):
+    for routes in (chat, downloads, completions, intents, adapters, health, guards):
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
+    for routes in (keys, audit, operate):
+        app.include_router(routes.router)
     app.include_router(keys.key_router)
     if serve_metrics:
         app.include_router(health.metrics_router)

@@ -33,7 +33,12 @@ async def api_state(
     """What a server over these adapters has; there is nothing to reload and no guard."""
     settings = Settings(data_dir=data_dir, adapters=())
     resources = await SharedResources.open(settings, {})
-    defaults: dict[str, Any] = {"max_message_chars": 200, "turn_timeout_s": 30.0}
+    defaults: dict[str, Any] = {
+        "max_message_chars": 200,
+        "turn_timeout_s": 30.0,
+        "proposals": resources.conversation.proposals,
+        "audit": resources.audit,
+    }
     yield ApiState(
         adapters=adapters,
         manager=AdapterManager(adapters, resources, lambda: ()),
