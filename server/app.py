@@ -145,6 +145,8 @@ async def _open_state(
             instance=instance,
             sign_in=await _sign_in_links(settings, instance),
             inbox=resources.conversation.inbox,
+            proposals=resources.conversation.proposals,
+            audit=resources.audit,
         )
 
 

@@ -67,6 +67,10 @@ class IntentsUndefined(OrbitError):
     code = "intents_undefined"  # the adapter has no rule pack to detect intents
 
 
+class AuditOff(OrbitError):
+    code = "audit_off"  # there is no audit to look into
+
+
 class RequestInvalid(OrbitError):
     code = "request_invalid"  # the request itself is wrong (empty, too large, not JSON)
 

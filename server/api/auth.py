@@ -40,7 +40,7 @@ async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> 
     May raise AccessDenied or RateLimited.
     """
     state: ApiState = request.app.state.api
-    caller = await _key_holder(request, state)
+    caller = await key_holder(request, state)
     if any(name in request.headers for name in GATEWAY_HEADERS):
         caller = state.gateway.speak_for(
             caller, request.headers, request.method, request.url.path, await request.body()
@@ -51,7 +51,7 @@ async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> 
     return caller
 
 
-async def _key_holder(request: Request, state: ApiState) -> Caller:
+async def key_holder(request: Request, state: ApiState) -> Caller:
     """Return whose key came with the request.
 
     A client that tried too many wrong ones may use only those that were right here before, such

@@ -25,6 +25,7 @@ from server.api.error_responses import (
 )
 from server.api.routes import (
     adapters,
+    audit,
     authoring,
     chat,
     completions,
@@ -37,6 +38,7 @@ from server.api.routes import (
     intents,
     keys,
     library,
+    operate,
 )
 from server.metrics.metrics import Metrics
 
@@ -69,13 +71,13 @@ def create_api(
         title="Orbit", version=__version__, description=_DESCRIPTION, lifespan=lifespan
     )
     for routes in (
-        chat, downloads, completions, intents, adapters, library, evaluations, health, guards, keys
+        chat, downloads, completions, intents, adapters, library, evaluations, health, guards
     ):  # fmt: skip
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
-    app.include_router(keys.key_router)
-    for admin_routes in (authoring, inbox):
+    for admin_routes in (keys, audit, operate, authoring, inbox):
         app.include_router(admin_routes.router)
+    app.include_router(keys.key_router)
     if serve_metrics:
         app.include_router(health.metrics_router)
     if serve_console:

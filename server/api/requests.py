@@ -20,7 +20,9 @@ from server.adapters.registry import Adapters
 from server.api.error_responses import ClientLeft, FieldsInvalid
 from server.api.schemas import MessageRequest
 from server.audit.changes import ChangeRecorder
+from server.audit.reader import AuditReader
 from server.authoring.saving import LibrarySaver
+from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.inbox import InboxStore
 from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
@@ -43,7 +45,8 @@ class ApiState:
 
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
     One that `listens_locally` is bound to an address that only this machine reaches. Without
-    `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one.
+    `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one; without
+    an `audit`, no calls are.
     """
 
     adapters: Adapters
@@ -69,6 +72,8 @@ class ApiState:
     sign_in: SignInLinks | None = None
     inbox: InboxStore | None = None
     evaluations: Evaluations = field(default_factory=Evaluations)
+    proposals: ConfirmationService | None = None
+    audit: AuditReader | None = None
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Request
 from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
-from server.api.auth import ADMIN, KeyHolder
+from server.access.models import ADMIN
+from server.api.auth import KeyHolder
 from server.api.error_responses import FieldsInvalid, json_response
 from server.api.requests import ApiState, State, read_body
 from server.api.routes.library import LibraryAdapter

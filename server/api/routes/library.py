@@ -7,7 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from server.api.auth import ADMIN, KeyHolder
+from server.access.models import ADMIN
+from server.api.auth import KeyHolder
 from server.api.error_responses import json_response
 from server.api.requests import State
 from server.api.schemas import LibraryResponse, refusals
