@@ -145,7 +145,7 @@ class EvaluatePage {
       }),
       h("span", null, label));
     const text = h("textarea", {
-      rows: "8", class: "evaluate-text", dir: "auto", spellcheck: "false", id: "evaluate-text",
+      rows: "8", wrap: "off", class: "evaluate-text", dir: "auto", spellcheck: "false", id: "evaluate-text",
       "aria-describedby": "evaluate-how", placeholder: t("evaluate.placeholder"), value: history.text,
     });
     const said = h("div", { id: "evaluate-said", "aria-live": "polite" });
@@ -343,9 +343,7 @@ class EvaluatePage {
       h("dl", { class: "figure-cards" },
         FIGURES.map(([name, better]) => figure(name, run.report[name], before?.[name], better, share)),
         figure("auroc", run.report.auroc, before?.auroc, true, (v) => n(v, { maximumFractionDigits: 3 })),
-        ["p50", "p99"].map((name) => figure(
-          name, run.report.latency_ms?.[name], before?.latency_ms?.[name], false, duration,
-        ))),
+        ["p50", "p99"].map((name) => figure(name, run.report.latency_ms?.[name], null, false, duration))),
     );
   }
 
@@ -353,6 +351,7 @@ class EvaluatePage {
   listing(run, earlier) {
     const before = () => new Map((this.against?.results ?? []).map((each) => [each.ask, each]));
     let old = before();
+    const due = new Map((run.body.questions ?? this.file?.questions ?? []).map((each) => [each.ask, each]));
     const text = h("input", {
       type: "search", "aria-label": t("evaluate.search"), placeholder: t("evaluate.search"), dir: "auto",
       autocomplete: "off", spellcheck: "false", value: this.filter.text,
@@ -377,7 +376,7 @@ class EvaluatePage {
         { id: "judged", label: t("evaluate.outcome"), size: "s", value: (row) => order(row), cell: (row) => this.badge(row, old.get(row.ask)) },
         { id: "ask", label: t("evaluate.question"), value: (row) => row.ask, cell: (row) => [
           h("button", { type: "button", class: "evaluate-ask", title: t("evaluate.open"), dir: "auto", onClick: () => this.ctx.ask(row.ask) }, row.ask),
-          row.failure && h("span", { class: "evaluate-why muted", dir: "auto", title: row.failure }, sayFailure(row)),
+          row.failure && h("span", { class: "evaluate-why muted", dir: "auto", title: row.failure }, sayFailure(row, due.get(row.ask))),
         ] },
         { id: "expected", label: t("evaluate.expected"), size: "m", wide: true, value: (row) => row.expected ?? "", cell: (row) => named(row.expected) },
         { id: "got", label: t("evaluate.got"), size: "m", wide: true, value: (row) => row.got ?? "", cell: (row) => [
@@ -621,12 +620,33 @@ function named(id) {
   return id ? h("bdi", { class: "evaluate-id" }, id) : h("span", { class: "muted" }, t("evaluate.nothing_called"));
 }
 
-function sayFailure(row) {
-  return row.expected === row.got || !hasBoth(row) ? row.failure : t("evaluate.other_template", { expected: row.expected, got: row.got });
+/** Why a question is not right, in words; `question` says what it expected. */
+function sayFailure(row, question) {
+  const { expected, got } = row;
+  if (expected !== got) {
+    if (!got) return t("evaluate.why_silent", { expected });
+    return expected ? t("evaluate.why_other", { expected, got }) : t("evaluate.why_needless", { got });
+  }
+  const [due, asked] = [question?.asks ?? [], row.asks ?? []];
+  const names = (some) => some.join(", ");
+  if (names([...due].sort()) !== names([...asked].sort())) {
+    return asked.length > 0
+      ? t("evaluate.why_asked", { names: names(asked) })
+      : t("evaluate.why_not_asked", { names: names(due) });
+  }
+  return differences(question?.arguments ?? {}, row.arguments ?? {}).join("; ") || row.failure;
 }
 
-function hasBoth(row) {
-  return Boolean(row.expected && row.got);
+function differences(expected, got) {
+  const write = (value) => (typeof value === "string" ? `“${value}”` : JSON.stringify(value));
+  const other = Object.keys(expected).filter((name) => write(expected[name]) !== write(got[name]));
+  if (other.length > 0) {
+    return other.map((name) => (got[name] === undefined
+      ? t("evaluate.why_missing", { name, expected: write(expected[name]) })
+      : t("evaluate.why_value", { name, expected: write(expected[name]), got: write(got[name]) })));
+  }
+  const extra = Object.keys(got).filter((name) => !(name in expected)); // defaults are, too
+  return extra.map((name) => t("evaluate.why_extra", { name, got: write(got[name]) }));
 }
 
 function sayProblem({ what, line, ask }) {

@@ -35,6 +35,7 @@ class LibraryPage {
     this.params = ctx.params ?? {};
     this.opened = new Map();
     this.map = null;
+    this.note = debounce(() => this.writePlace(), 300);
   }
 
   async load() {
@@ -51,6 +52,7 @@ class LibraryPage {
   }
 
   close() {
+    this.note.cancel();
     this.map?.close();
   }
 
@@ -90,7 +92,17 @@ class LibraryPage {
   /** Put where one is into the address, so that the browser's Back returns there. */
   remember(changes) {
     this.params = { ...this.params, ...changes };
+    this.note();
+  }
+
+  writePlace() {
+    this.note.cancel(); // browsers allow few changes a second
     history.replaceState(null, "", `#/library?${new URLSearchParams(this.params)}`);
+  }
+
+  ask(question) {
+    this.writePlace();
+    this.ctx.ask(question);
   }
 
   /** The list of templates with its search, and the one that is open. */
@@ -209,7 +221,10 @@ class LibraryPage {
       h("div", { class: "row" },
         h("button", { type: "button", class: "button", onClick: () => this.showOnMap(template.id) }, t("library.on_map")),
         ctx.me?.may?.author && h("button", {
-          type: "button", class: "button", onClick: () => ctx.go("author", { template: template.id }),
+          type: "button", class: "button", onClick: () => {
+            this.writePlace();
+            ctx.go("author", { template: template.id });
+          },
         }, t("library.edit"))),
       this.sentences(t("library.examples_title"), template.examples, t("library.no_examples")),
       template.counter_examples?.length > 0
@@ -226,7 +241,7 @@ class LibraryPage {
     const row = (text) => h("li", null,
       h("button", {
         type: "button", class: "library-sentence", dir: "auto", title: t("library.ask_this"),
-        onClick: () => this.ctx.ask(text),
+        onClick: () => this.ask(text),
       }, h("span", null, text), h("span", { class: "library-ask", "aria-hidden": "true" }, t("library.ask"))));
     list.append(...all.slice(0, FIRST_EXAMPLES).map(row));
     const rest = all.length - FIRST_EXAMPLES;
@@ -444,7 +459,7 @@ class LibraryPage {
             h("span", { class: "pair-sentence" }, swatch(this.groups.get(each.template) ?? 0), h("span", { dir: "auto" }, each.example)),
             h("span", { class: "pair-sentence" }, swatch(this.groups.get(each.template === a ? b : a) ?? 0), h("span", { dir: "auto" }, each.near))),
           meter(each.similarity, { label: t("library.similarity") }),
-          h("button", { type: "button", class: "button quiet", onClick: () => this.ctx.ask(each.example) }, t("library.ask"))))),
+          h("button", { type: "button", class: "button quiet", onClick: () => this.ask(each.example) }, t("library.ask"))))),
         h("div", { class: "row" }, [a, b].map((id) => h("button", {
           type: "button", class: "button", onClick: () => this.goTemplate(id),
         }, t("library.open_named", { name: id })))),

@@ -330,13 +330,13 @@ export function scatter({ title, description, points, names, labels = true, onPo
     const key = `${group === null ? "muted" : `${group % COLOURS}/${group % SHAPES.length}`}${faint}`;
     const kept = stamps.get(key);
     if (kept) return kept;
-    const made = document.createElement("canvas");
-    const edge = 14 * size.ratio;
-    made.width = made.height = edge;
-    const brush = made.getContext("2d");
+    const edge = Math.ceil(14 * size.ratio);
+    const canvas = new OffscreenCanvas(edge, edge);
+    const brush = canvas.getContext("2d");
     brush.scale(size.ratio, size.ratio);
     brush.globalAlpha = faint ? 0.18 : 0.9;
     paintMark(brush, SHAPES[group % SHAPES.length], 7, 7, 4, palette[group % COLOURS], palette.panel);
+    const made = canvas.transferToImageBitmap(); // quick to draw thousands of times
     stamps.set(key, made);
     return made;
   }
