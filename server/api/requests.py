@@ -22,6 +22,7 @@ from server.audit.changes import ChangeRecorder
 from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
+from server.evaluation.library_map import LibraryMaps
 from server.evaluation.live import Evaluations
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
@@ -57,6 +58,7 @@ class ApiState:
     roles: tuple[str, ...] = RolesSettings().names
     metrics_token: str | None = field(default=None, repr=False)
     evaluations: Evaluations = field(default_factory=Evaluations)
+    maps: LibraryMaps = field(default_factory=LibraryMaps)
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 
