@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from server.adapters.library_folder import QUESTIONS
 from server.cli import options
-from server.cli.library_folder import QUESTIONS
 from server.cli.output import CommandGroup, fail, print_result, say, show_progress
 
 if TYPE_CHECKING:
