@@ -39,6 +39,7 @@ class ApiState:
     """All that a running server has: `app.state.api`, set when the application starts.
 
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
+    Whoever checks the files of a library holds `checking`, since that takes a processor.
     """
 
     adapters: Adapters
@@ -59,6 +60,7 @@ class ApiState:
     metrics_token: str | None = field(default=None, repr=False)
     evaluations: Evaluations = field(default_factory=Evaluations)
     maps: LibraryMaps = field(default_factory=LibraryMaps)
+    checking: asyncio.Lock = field(default_factory=asyncio.Lock)
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 

@@ -114,6 +114,19 @@ class LibraryResponse(BaseModel):
     )
 
 
+class FoundProblem(BaseModel):
+    what: str
+    where: str = Field(description="The file and its line.")
+    kind: str = Field(description="Stable name of the kind of problem.")
+    severity: Literal["error", "warning"]
+
+
+class ProblemsResponse(BaseModel):
+    """What is wrong with an adapter's settings and the files of its library."""
+
+    problems: list[FoundProblem]
+
+
 class MapRequest(MessageRequest):
     """A question to find on the map."""
 
