@@ -28,6 +28,7 @@ from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
 from server.evaluation.drafts import DraftDesk
+from server.evaluation.library_map import LibraryMaps
 from server.evaluation.live import Evaluations
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
@@ -46,7 +47,8 @@ class ApiState:
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
     One that `listens_locally` is bound to an address that only this machine reaches. Without
     `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one; without
-    an `audit`, no calls are.
+    an `audit`, no calls are. Whoever checks the files of a library holds `checking`, since that
+    takes a processor.
     """
 
     adapters: Adapters
@@ -74,6 +76,8 @@ class ApiState:
     evaluations: Evaluations = field(default_factory=Evaluations)
     proposals: ConfirmationService | None = None
     audit: AuditReader | None = None
+    maps: LibraryMaps = field(default_factory=LibraryMaps)
+    checking: asyncio.Lock = field(default_factory=asyncio.Lock)
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 

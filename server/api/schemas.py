@@ -114,6 +114,92 @@ class LibraryResponse(BaseModel):
     )
 
 
+class FoundProblem(BaseModel):
+    what: str
+    where: str = Field(description="The file and its line.")
+    kind: str = Field(description="Stable name of the kind of problem.")
+    severity: Literal["error", "warning"]
+
+
+class ProblemsResponse(BaseModel):
+    """What is wrong with an adapter's settings and the files of its library."""
+
+    problems: list[FoundProblem]
+
+
+class MapRequest(MessageRequest):
+    """A question to find on the map."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"message": "What is 15% of 200?"}]})
+
+
+class MapPoint(BaseModel):
+    template: str
+    example: str
+    x: float
+    y: float
+
+
+class MapResponse(BaseModel):
+    """The examples of a library in two dimensions."""
+
+    points: list[MapPoint]
+    explained: list[float] = Field(description="The share of all difference along x, and along y.")
+    left_out: list[str] = Field(
+        description="Adapters behind it whose examples another encoder reads, so that they "
+        "cannot be compared."
+    )
+
+
+class NearExample(BaseModel):
+    template: str
+    example: str
+    similarity: float = Field(description="Cosine of the vectors.")
+
+
+class PlaceResponse(BaseModel):
+    """Where a question lies on the map."""
+
+    x: float
+    y: float
+    nearest: list[NearExample]
+
+
+class SentenceBetween(NearExample):
+    near: str = Field(description="The nearest example of the other template.")
+
+
+class TemplatePair(BaseModel):
+    templates: list[str] = Field(min_length=2, max_length=2)
+    sentences: list[SentenceBetween] = Field(
+        description="Examples of one that are about as near to the other as to their own."
+    )
+
+
+class CollisionsResponse(BaseModel):
+    """Templates that are easily confused, the likeliest first."""
+
+    pairs: list[TemplatePair]
+    left_out: list[str] = Field(description="As on the map.")
+
+
+class WordUseRow(BaseModel):
+    template: str | None = Field(description="Null for the vocabulary, which templates share.")
+    where: Literal["example", "counter_example", "description", "synonym", "parameter", "choice"]
+    text: str
+    span: list[int] = Field(description="From which character of `text` to which.")
+    parameter: str | None = None
+
+
+class WordsResponse(BaseModel):
+    """Where a library uses a word, in whatever form."""
+
+    word: str
+    stem: str = Field(description="In the first language of the domain.")
+    uses: list[WordUseRow]
+    more: bool = Field(description="Whether there are more than are listed.")
+
+
 class IntentRequest(MessageRequest):
     """A question to read, and not to answer."""
 

@@ -4,10 +4,12 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.access.rate_limits import RateLimits
 from server.library.model import CallPolicy, Domain, Library, Parameter, Template
@@ -16,6 +18,9 @@ from server.tools.policy.chain import Guardrails, build_chain
 from server.tools.registry import ToolRegistry
 from tests.api.conftest import Edge
 from tests.e2e.test_composite import Server, serving
+from tests.support.api import client_from, running
+from tests.support.configuring import NOW, adapter, configure, write_library
+from tests.support.configuring import PERCENTAGE as PERCENTAGE_YAML
 from tests.support.deciding import DIVIDE, PERCENTAGE, table_adapter
 
 pytestmark = pytest.mark.anyio
@@ -155,3 +160,83 @@ async def test_nothing_is_said_of_how_calls_are_carried_out(cities: Server) -> N
     said = json.dumps(await cities.get("/adapters/cities/library", "admin"))
     assert "city_tools" not in said
     assert ".yaml" not in said
+
+
+async def test_the_map_has_every_example_and_finds_a_question_on_it(cities: Server) -> None:
+    library = await cities.get("/adapters/toronto/library", "toronto")
+    found = await cities.get("/adapters/toronto/library/map", "toronto")
+    wanted = [(each["id"], text) for each in library["templates"] for text in each["examples"]]
+    assert [(each["template"], each["example"]) for each in found["points"]] == wanted
+    assert found["left_out"] == []
+    assert 0 < found["explained"][1] <= found["explained"][0] < 1
+    point = next(each for each in found["points"] if each["template"] == "newest_thefts")
+    place = (
+        await cities.post("/adapters/toronto/library/map", "toronto", message=point["example"])
+    ).json()
+    assert (place["x"], place["y"]) == pytest.approx((point["x"], point["y"]), abs=1e-3)
+    first = {"template": "newest_thefts", "example": point["example"], "similarity": 1.0}
+    assert place["nearest"][0] == first
+    for message, status in (("  ", 400), (None, 422)):
+        refused = await cities.post("/adapters/toronto/library/map", "toronto", message=message)
+        assert refused.status_code == status, message
+
+
+async def test_examples_of_several_adapters_share_one_map(cities: Server) -> None:
+    found = await cities.get("/adapters/cities/library/map")
+    sources = [each["template"].partition("/")[0] for each in found["points"]]
+    assert list(dict.fromkeys(sources)) == ["toronto", "ottawa", "sums"]
+    message = {"message": "What is 20% of 50?"}
+    place = (await cities.post("/adapters/cities/library/map", **message)).json()
+    assert place["nearest"][0]["template"] == "sums/calculate_percentage"
+    pairs = (await cities.get("/adapters/cities/library/collisions"))["pairs"]
+    assert pairs[0]["templates"] == ["toronto/toronto_thefts", "ottawa/stolen_in_year"]
+    assert set(pairs[0]["sentences"][0]) == {"template", "example", "near", "similarity"}
+
+
+async def test_a_map_is_of_what_the_role_may_run_and_of_the_library_as_it_is(
+    tmp_path: Path,
+) -> None:
+    more = {**NOW, "allowed_roles": ["admin"]}
+    library = write_library(tmp_path / "sums", [PERCENTAGE_YAML, more])
+    found = configure(tmp_path, [adapter("sums", library)])
+    store = await KeyStore.open(found.settings.database_url, found.settings.secret_path)
+    keys = {role: (await store.create(NewKey("sums", role=role)))[0] for role in ("user", "admin")}
+    await store.close()
+    async with running(found.settings, found.environ) as api:
+        await api.state.api.adapters.every_one_tried()
+        async with client_from(api, "127.0.0.1") as client:
+
+            async def seen(key: str, path: str) -> Any:
+                headers = {"X-API-Key": keys[key]}
+                return (await client.get(f"/adapters/sums/library/{path}", headers=headers)).json()
+
+            points = {key: (await seen(key, "map"))["points"] for key in keys}
+            assert len(points["user"]) == len(PERCENTAGE_YAML["nl_examples"])
+            assert len(points["admin"]) == len(points["user"]) + len(NOW["nl_examples"])
+            assert (await seen("user", "words?q=times"))["uses"] == []
+            assert (await seen("admin", "words?q=times"))["uses"][0]["text"] == "What time is it?"
+            write_library(library, [{**PERCENTAGE_YAML, "nl_examples": ["percentages of things"]}])
+            headers = {"X-API-Key": keys["admin"]}
+            await client.post("/admin/adapters/sums/reload", headers=headers)
+            assert [each["example"] for each in (await seen("user", "map"))["points"]] == [
+                "percentages of things"
+            ]
+
+
+async def test_a_library_without_vectors_has_an_empty_map(edge: Edge) -> None:
+    empty = {"points": [], "explained": [0.0, 0.0], "left_out": []}
+    assert (await get(edge, edge.key, "library/map")).json() == empty
+    url, headers = "/adapters/arithmetic/library/map", {"X-API-Key": edge.key}
+    refused = await edge.client.post(url, json={"message": "15%"}, headers=headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "request_invalid")
+    assert (await get(edge, edge.key, "library/collisions")).json()["pairs"] == []
+
+
+@pytest.mark.parametrize(("query", "status"), [("", 422), ("q=", 422), ("q=two+words", 422)])
+async def test_one_word_is_looked_up(edge: Edge, query: str, status: int) -> None:
+    assert (await get(edge, edge.key, f"library/words?{query}")).status_code == status
+    found = (await get(edge, edge.key, "library/words?q=Dividing")).json()
+    assert [(each["template"], each["where"]) for each in found["uses"]] == [
+        ("divide", "example"),
+        ("divide", "description"),
+    ]
