@@ -3,7 +3,7 @@
 import { h, clear, live } from "../dom.js";
 import { api } from "../api.js";
 import { t, n } from "../i18n.js";
-import { changeList, kindOf } from "../widgets/decisions.js";
+import { changeList, inTurn, kindOf } from "../widgets/decisions.js";
 import { confirmDialog, openDialog } from "../widgets/dialog.js";
 import { diffLines, diffTable, parseUnified, withContext, withoutIndent } from "../widgets/diff.js";
 import { createEditor } from "../widgets/editor.js";
@@ -613,7 +613,7 @@ class QuickChange {
     this.previewButton.disabled = true;
     clear(this.result).append(h("div", { class: "skeleton block" }), h("div", { class: "skeleton block" }));
     try {
-      const found = await this.send(true);
+      const found = await inTurn(() => this.send(true));
       clear(this.result).append(previewOf(found, { onask: null }));
       this.previewButton.hidden = true;
       this.saveButton.hidden = false;
@@ -690,16 +690,13 @@ class Trial {
     this.button = h("button", {
       type: "button", class: "button", "data-testid": "try", onclick: () => this.run(),
     }, t("author.try.run"));
-    this.all = h("input", { type: "checkbox", id: "try-all", onchange: () => this.show() });
-    this.allLabel = h("label", { class: "check", for: "try-all", hidden: true }, this.all, t("author.try.all"));
     this.note = h("p", { class: "muted" });
     this.result = h("div", { class: "stack", "aria-live": "polite" });
     this.node = h("section", { class: "card stack author-try" },
       h("h2", {}, t("author.try.title")),
       this.note,
       field("try-questions", t("author.try.questions"), this.questions),
-      h("div", { class: "row" }, this.button,
-        this.allLabel),
+      h("div", { class: "row" }, this.button),
       this.result);
   }
 
@@ -720,8 +717,7 @@ class Trial {
     this.button.disabled = true;
     clear(this.result).append(...Array.from({ length: 3 }, () => h("div", { class: "skeleton block" })));
     try {
-      this.found = await api.send("POST", `${this.page.base}/files/try`, body);
-      this.all.checked = questions.length > 0;
+      this.found = await inTurn(() => api.send("POST", `${this.page.base}/files/try`, body));
       this.show();
     } catch (failure) {
       this.found = null;
@@ -733,9 +729,7 @@ class Trial {
   show() {
     if (!this.found) return;
     const rows = this.found.changed ?? [];
-    const tally = (kind) => this.found.counts?.[kind] ?? rows.filter((row) => kindOf(row) === kind).length;
-    this.allLabel.hidden = !rows.some((row) => kindOf(row) === "same");
-    const shown = this.all.checked ? rows : rows.filter((row) => kindOf(row) !== "same");
+    const tally = (kind) => this.found.counts?.[kind] ?? 0;
     const badges = [["fixed", "ok"], ["broken", "bad"], ["changed", "warn"], ["same", ""]]
       .filter(([kind]) => tally(kind))
       .map(([kind, tone]) => h("span", { class: `badge ${tone}` }, `${n(tally(kind))} ${words(kind)}`));
@@ -744,8 +738,8 @@ class Trial {
         ? h("ul", { class: "notice bad" }, this.found.problems.map((one) => h("li", { dir: "auto" }, one.what)))
         : "",
       h("div", { class: "row wrap", "data-testid": "try-counts" }, badges),
-      shown.length
-        ? changeList(shown.slice(0, MOST_LISTED), words, { onask: (ask) => this.page.ctx.ask(ask) })
-        : h("p", { class: "muted" }, rows.length || !this.found.problems?.length ? t("author.try.same") : ""));
+      rows.length
+        ? changeList(rows.slice(0, MOST_LISTED), words, { onask: (ask) => this.page.ctx.ask(ask) })
+        : h("p", { class: "muted" }, this.found.tried ? t("author.try.same") : ""));
   }
 }

@@ -3,7 +3,7 @@
 import { h, clear, live, busy } from "../dom.js";
 import { api } from "../api.js";
 import { t, n, when } from "../i18n.js";
-import { changeList, kindOf } from "../widgets/decisions.js";
+import { changeList, inTurn, kindOf } from "../widgets/decisions.js";
 import { confirmDialog } from "../widgets/dialog.js";
 import { diffTable, parseUnified, withoutIndent } from "../widgets/diff.js";
 import { errorBox, toast } from "../widgets/notice.js";
@@ -190,11 +190,14 @@ class Card {
     const more = h("button", {
       type: "button", class: "button", "aria-expanded": "false",
       onclick: () => {
-        byHand.hidden = !byHand.hidden;
-        more.setAttribute("aria-expanded", String(!byHand.hidden));
+        this.showByHand(byHand.hidden);
         if (!byHand.hidden) byHand.querySelector("select").focus();
       },
     }, t("inbox.by_hand"));
+    this.showByHand = (yes) => {
+      byHand.hidden = !yes;
+      more.setAttribute("aria-expanded", String(yes));
+    };
     return h("div", { class: "stack tight" },
       h("div", { class: "row inbox-actions" },
         review, more, h("span", { class: "grow" }), open, edit, drop),
@@ -236,9 +239,11 @@ class Card {
   async review() {
     this.waiting();
     try {
-      const found = await api.send("POST", `${this.page.base}/${this.cluster.number}/review`);
+      const found = await inTurn(() =>
+        api.send("POST", `${this.page.base}/${this.cluster.number}/review`));
       if (!found.proposal) {
         clear(this.result).append(h("p", { class: "notice", dir: "auto" }, found.why ?? t("inbox.nothing")));
+        this.showByHand(true);
         return;
       }
       const { place, add, changes } = found.proposal;
@@ -256,7 +261,8 @@ class Card {
   async preview(change) {
     this.waiting();
     try {
-      const found = await api.send("POST", this.page.library, { changes: [change], preview: true });
+      const found = await inTurn(() =>
+        api.send("POST", this.page.library, { changes: [change], preview: true }));
       this.offer({
         intro: [t(`inbox.as.${change.kind}`), " ", h("code", { dir: "ltr" }, change.template)],
         lines: (found.files ?? []).map((file) => h("div", {},

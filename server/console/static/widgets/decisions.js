@@ -9,11 +9,11 @@ export function decisionText(decision, words) {
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(", ");
   const call = decision.template ? `${decision.template}(${given})` : "";
   const more = (decision.more ?? []).map((one) => decisionText(one, words));
-  switch (decision.kind) {
+  switch (decision.decision) {
     case "call":
       return [call, ...more].join(" + ");
     case "asks":
-      return words("asks", { call, names: (decision.asked ?? []).join(", ") });
+      return words("asks", { call, names: (decision.asks ?? []).join(", ") });
     case "unclear":
       return words("unclear", {
         what: decision.options?.length ? decision.options.join(" / ") : (decision.why ?? ""),
@@ -23,7 +23,22 @@ export function decisionText(decision, words) {
       return words("declined", {}) + unread;
     }
     default:
-      return [decision.kind, decision.why].filter(Boolean).join(": ") || call || "–";
+      return [decision.decision, decision.why].filter(Boolean).join(": ") || call || "–";
+  }
+}
+
+const AGAIN_MS = 1000;
+const MOST_TRIES = 30;
+
+/** Make a call that waits for its turn: a server tries one draft at a time. */
+export async function inTurn(call) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await call();
+    } catch (failure) {
+      if (failure.code !== "draft_busy" || tries >= MOST_TRIES) throw failure;
+      await new Promise((done) => setTimeout(done, AGAIN_MS));
+    }
   }
 }
 
