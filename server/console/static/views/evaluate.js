@@ -26,6 +26,11 @@ const FIGURES = [
 /** The runs of this page by adapter and key, the newest first: `running` goes on in other views. */
 const histories = new Map();
 
+addEventListener("signedout", () => {
+  for (const { runs } of histories.values()) runs.forEach((run) => run.stop());
+  histories.clear();
+});
+
 export const view = {
   id: "evaluate",
   title: () => t("evaluate.title"),

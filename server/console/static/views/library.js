@@ -6,6 +6,7 @@ import { currentLanguage, n, percent, t } from "../i18n.js";
 import { errorBox } from "../widgets/notice.js";
 import { matrix, meter, scatter, swatch } from "../widgets/plot.js";
 import { choiceList, dataTable } from "../widgets/table.js";
+import { sessionsOf } from "./ask/sessions.js";
 
 const PAUSE_MS = 120;
 const FIRST_EXAMPLES = 12;
@@ -86,7 +87,7 @@ class LibraryPage {
       ),
       this.tabs.element,
     );
-    this.tabs.open(params.tab ?? "templates");
+    this.tabs.open(params.tab ?? (params.word ? "words" : "templates"));
   }
 
   /** Put where one is into the address, so that the browser's Back returns there. */
@@ -344,7 +345,7 @@ class LibraryPage {
     const question = h("input", {
       type: "text", dir: "auto", "aria-label": t("library.place_label"),
       placeholder: t("library.place_label"), autocomplete: "off",
-      value: ctx.lastQuestion ?? "",
+      value: lastQuestion(ctx.adapter),
     });
     const near = h("div", { class: "map-near", "aria-live": "polite" });
     const byText = new Map(points.map((p, index) => [`${p.group}\u0000${p.text}`, index]));
@@ -398,6 +399,7 @@ class LibraryPage {
             points.length < all ? `${t("library.map_part", { count: points.length, all })} ` : "",
             share === null ? "" : `${t("library.map_share", { share: percent(share) })} `,
             t("library.map_help")),
+          leftOut(plane.left_out),
           h("details", { class: "plot-data" },
             h("summary", null, t("plot.table")),
             lazily(() => pointTable(title, points, names)))),
@@ -408,10 +410,11 @@ class LibraryPage {
   /** Pairs of templates that may be taken for each other. */
   collisions() {
     const box = h("div", { class: "library-collisions" }, skeleton());
-    this.fill(box, () => api.get(`${this.path}/collisions`), ({ pairs }) => {
-      if (pairs.length === 0) return h("p", { class: "empty" }, t("library.no_collisions"));
+    this.fill(box, () => api.get(`${this.path}/collisions`), ({ pairs, left_out: others }) => {
+      if (pairs.length === 0) return [h("p", { class: "empty" }, t("library.no_collisions")), leftOut(others)];
       return [
         h("p", { class: "muted" }, t("library.collisions_about")),
+        leftOut(others),
         ...this.pairMatrix(pairs),
         ...pairs.map((pair, index) => this.pairOf(pair, index < 3)),
       ];
@@ -432,7 +435,7 @@ class LibraryPage {
       })))
       .filter((cell) => cell.count > 0);
     const heads = ids.map((id) => ({ id, label: id }));
-    return [h("details", { class: "card" }, h("summary", null, t("library.collision_counts")), matrix({
+    return [h("details", { class: "card" }, h("summary", null, t("library.as_table")), matrix({
       title: t("library.collision_counts"),
       description: t("library.collision_counts_about"),
       corner: "", rows: heads, columns: heads, cells,
@@ -547,7 +550,9 @@ class LibraryPage {
     const path = `/admin/adapters/${encodeURIComponent(this.ctx.adapter)}/problems`;
     const look = () => this.fill(box, () => api.get(path), ({ problems }) => {
       const again = h("button", { type: "button", class: "button", onClick: look }, t("library.check_again"));
-      if (problems.length === 0) return [h("p", { class: "empty ok" }, t("library.no_problems")), again];
+      if (problems.length === 0) {
+        return h("div", { class: "empty stack" }, h("p", null, t("library.no_problems")), h("div", null, again));
+      }
       const made = dataTable({
         caption: t("library.tab.problems"),
         rows: problems,
@@ -620,6 +625,12 @@ function tabs(label, pages, onOpen) {
   }
 
   return { element, open };
+}
+
+/** What was asked last in this page. */
+function lastQuestion(adapter) {
+  const session = sessionsOf(adapter).find((each) => each.turns.length > 0);
+  return session?.turns.at(-1).shown ?? "";
 }
 
 function searchable(template) {
@@ -730,6 +741,11 @@ function lazily(make) {
     around?.addEventListener("toggle", () => around.open && fill());
   });
   return box;
+}
+
+/** Adapters whose examples were read otherwise, so that they cannot be compared with the rest. */
+function leftOut(names) {
+  return names?.length > 0 && h("p", { class: "muted" }, t("library.left_out", { names: names.join(", ") }));
 }
 
 function select(label, options) {

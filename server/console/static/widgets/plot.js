@@ -289,14 +289,14 @@ export function scatter({ title, description, points, names, labels = true, onPo
   const inks = Array.from({ length: COLOURS }, (_, i) => h("i", { class: `ink ink-${i}` }));
   const [muted, text, panel] = ["muted", "text", "panel"].map((name) => h("i", { class: `ink ink-${name}` }));
   const stage = h("div", { class: "map-stage" }, base, over, tip);
-  const button = (name, label, act) => h(
+  const tool = (name, label, act) => h(
     "button", { type: "button", class: "button quiet", "aria-label": label, title: label, onClick: act }, name,
   );
   const tools = h(
     "div", { class: "map-tools" },
-    button("+", t("plot.zoom_in"), () => zoom(1.5)),
-    button("−", t("plot.zoom_out"), () => zoom(1 / 1.5)),
-    button("⤢", t("plot.whole"), () => whole()),
+    tool("+", t("plot.zoom_in"), () => zoom(1.5)),
+    tool("−", t("plot.zoom_out"), () => zoom(1 / 1.5)),
+    tool("⤢", t("plot.whole"), () => whole()),
   );
   stage.append(tools);
   const element = h(
@@ -311,6 +311,7 @@ export function scatter({ title, description, points, names, labels = true, onPo
   let place = { zoom: 1, x: 0, y: 0 };
   let shown = { group: null, mark: null, near: [] };
   let focused = null;
+  const radius = points.length > 1500 ? 2.8 : points.length > 300 ? 3.5 : 4.5;
   let stamps = new Map();
   let palette = [];
 
@@ -335,7 +336,7 @@ export function scatter({ title, description, points, names, labels = true, onPo
     const brush = canvas.getContext("2d");
     brush.scale(size.ratio, size.ratio);
     brush.globalAlpha = faint ? 0.18 : 0.9;
-    paintMark(brush, SHAPES[group % SHAPES.length], 7, 7, 4, palette[group % COLOURS], palette.panel);
+    paintMark(brush, SHAPES[group % SHAPES.length], 7, 7, radius, palette[group % COLOURS], palette.panel);
     const made = canvas.transferToImageBitmap(); // quick to draw thousands of times
     stamps.set(key, made);
     return made;
@@ -372,10 +373,9 @@ export function scatter({ title, description, points, names, labels = true, onPo
     brush.lineJoin = "round";
     const order = shown.group === null ? centres : centres.filter((c) => c.group === shown.group);
     for (const centre of order) {
-      const [, top] = plane(centre.top);
       const name = names[centre.group];
       const wide = brush.measureText(name).width / 2 + 4;
-      const [middle] = plane(centre);
+      const [middle, top] = plane(centre);
       if (middle < 0 || middle > size.width || top < 0 || top > size.height) continue;
       const px = Math.max(wide, Math.min(size.width - wide, middle));
       const py = Math.max(22, top);
@@ -814,20 +814,20 @@ function boundsOf(points) {
   return { x: box.x, y: box.y, width: box.right - box.x || 1, height: box.bottom - box.y || 1 };
 }
 
-/** The middle of each group and its uppermost point, those with most points first. */
+/** Of each group the point that is nearest to its middle, those with most points first. */
 function centresOf(points) {
-  const sums = new Map();
-  for (const { x, y, group } of points) {
-    const sum = sums.get(group) ?? { group, x: 0, y: 0, count: 0, top: { x, y } };
-    sum.x += x;
-    sum.y += y;
-    sum.count += 1;
-    if (y > sum.top.y) sum.top = { x, y };
-    sums.set(group, sum);
+  const groups = new Map();
+  for (const point of points) {
+    const group = groups.get(point.group);
+    if (group) group.push(point);
+    else groups.set(point.group, [point]);
   }
-  return [...sums.values()]
-    .map((sum) => ({ ...sum, x: sum.x / sum.count, y: sum.y / sum.count }))
-    .sort((a, b) => b.count - a.count);
+  return [...groups.values()].sort((a, b) => b.length - a.length).map((some) => {
+    const mean = (axis) => some.reduce((sum, point) => sum + point[axis], 0) / some.length;
+    const [x, y] = [mean("x"), mean("y")];
+    const far = (point) => (point.x - x) ** 2 + (point.y - y) ** 2;
+    return some.reduce((best, point) => (far(point) < far(best) ? point : best));
+  });
 }
 
 function overlap(a, b) {

@@ -34,10 +34,16 @@ export function readQuestions(text) {
       } else if (listed && key.test(listed[1])) {
         close();
         const [, name, value] = key.exec(listed[1]);
-        block = { item: { [name]: new Flow(value).whole(name) }, line };
-      } else if (block && key.test(said) && /^\s/u.test(whole)) {
+        block = { item: { [name]: new Flow(value).whole(name) }, line, inside: null };
+      } else if (block && key.test(said) && isKeyOf(block, whole)) {
         const [, name, value] = key.exec(said);
-        block.item[name] = new Flow(value).whole(name);
+        const opens = name === "arguments" && value === "";
+        block.item[name] = opens ? {} : new Flow(value).whole(name);
+        block.inside = opens ? whole.search(/\S/u) : null;
+      } else if (block && block.inside !== null && whole.search(/\S/u) > block.inside) {
+        const [, name, value] = /^([^\s:]+):\s*(.*)$/su.exec(said) ?? [];
+        if (!name) throw new Unreadable("no_colon", said.slice(0, 20));
+        block.item.arguments[name] = new Flow(value).whole();
       } else {
         close();
         keep(ofLine(listed ? listed[1] : said), line);
@@ -50,6 +56,12 @@ export function readQuestions(text) {
   });
   close();
   return { questions, problems };
+}
+
+/** Whether a line is a key of the question itself, and none of its arguments. */
+function isKeyOf(block, whole) {
+  const indent = whole.search(/\S/u);
+  return indent > 0 && (block.inside === null || indent <= block.inside);
 }
 
 /** A question as a line of questions.yaml. */
