@@ -139,7 +139,8 @@ class Ask {
   }
 
   #drawHero() {
-    if (this.#session.turns.length > 0 || !this.#client) return show(this.#hero);
+    if (!this.#client) return null; // what stands there makes a key
+    if (this.#session.turns.length > 0) return show(this.#hero);
     const library = this.#library;
     if (library === null) return show(this.#hero, h("div", { class: "hero" }, [1, 2, 3].map(() => h("div", { class: "skeleton" }))));
     if (library.failed) return show(this.#hero, h("div", { class: "hero" }, errorBox(library.failed, { retry: () => this.#loadLibrary() })));
@@ -364,7 +365,8 @@ class Ask {
         show(problem, errorBox(failed));
       }
     } }, icon("key"), t("ask.make_key", { adapter }));
-    show(this.#composer, h("div", { class: "card stack" }, h("p", null, t("ask.other_adapter", { own: me.adapter, adapter })), problem, h("div", null, make)));
+    clear(this.#composer);
+    show(this.#hero, h("div", { class: "card stack" }, h("p", null, t("ask.other_adapter", { own: me.adapter, adapter })), problem, h("div", null, make)));
   }
 
   get #isBusy() {

@@ -19,10 +19,13 @@ const RULES = [
   [/^https?:\/\/[^\s<>()"'`|\\]{0,2000}[^\s<>()"'`|\\.,;:!?*_]/, (found) => link(found[0], found[0]), false, true],
 ];
 
-/** Return nodes for a Markdown text. */
-export function markdown(text) {
+/**
+ * Return nodes for a Markdown text. `results` are `{columns, rows}` as tools gave them: a table of
+ * the same columns is sorted by their values, whatever its texts look like.
+ */
+export function markdown(text, results = []) {
   const whole = text.replace(/\r\n?/g, "\n");
-  const made = blocks(whole.slice(0, MAX_CHARS).split("\n"), 0);
+  const made = blocks(whole.slice(0, MAX_CHARS).split("\n"), { depth: 0, results });
   if (whole.length > MAX_CHARS) made.push(h("pre", { class: "code" }, whole.slice(MAX_CHARS)));
   return made;
 }
@@ -30,7 +33,7 @@ export function markdown(text) {
 function link(target, content) {
   const isWeb = /^https?:\/\//i.test(target) && isSafeLink(target);
   if (!isWeb) return h("span", null, content);
-  return h("a", { href: target, rel: "noopener noreferrer", target: "_blank" }, content);
+  return h("a", { href: target, title: target, rel: "noopener noreferrer", target: "_blank" }, content);
 }
 
 function inline(text) {
@@ -73,8 +76,8 @@ function taken(text, at) {
   return null;
 }
 
-function blocks(lines, depth) {
-  if (depth > MAX_DEPTH) return [h("p", { dir: "auto" }, lines.join("\n"))];
+function blocks(lines, state) {
+  if (state.depth > MAX_DEPTH) return [h("p", { dir: "auto" }, lines.join("\n"))];
   const made = [];
   let at = 0;
   while (at < lines.length) {
@@ -97,16 +100,16 @@ function blocks(lines, depth) {
       made.push(h("hr"));
       at += 1;
     } else if (line.includes("|") && isRuler(lines[at + 1])) {
-      const [table, next] = tableFrom(lines, at);
+      const [table, next] = tableFrom(lines, at, state.results);
       made.push(table);
       at = next;
     } else if (/^\s*>/.test(line)) {
       const [own, next] = run(lines, at, (each) => /^\s*>/.test(each));
-      made.push(h("blockquote", { dir: "auto" }, blocks(own.map((each) => each.replace(/^\s*> ?/, "")), depth + 1)));
+      made.push(h("blockquote", { dir: "auto" }, blocks(own.map((each) => each.replace(/^\s*> ?/, "")), deeper(state))));
       at = next;
     } else if (ITEM.test(line)) {
       const [own, next] = run(lines, at, (each) => ITEM.test(each) || /^\s{2,}\S/.test(each));
-      made.push(listFrom(own, depth));
+      made.push(listFrom(own, state));
       at = next;
     } else {
       const [own, next] = run(lines, at, (each, index) => isPlain(each, lines[index + 1]) || index === at);
@@ -130,7 +133,7 @@ function run(lines, from, goesOn) {
   return [lines.slice(from, to), to];
 }
 
-function listFrom(lines, depth) {
+function listFrom(lines, state) {
   const first = ITEM.exec(lines[0]);
   const indent = first[1].length;
   const items = [];
@@ -141,7 +144,7 @@ function listFrom(lines, depth) {
   });
   const isOrdered = /\d/.test(first[2]);
   const props = { dir: "auto", ...(isOrdered ? { start: parseInt(first[2], 10) } : {}) };
-  const content = ([own, ...inner]) => [inline(own), inner.length > 0 && blocks(inner, depth + 1)];
+  const content = ([own, ...inner]) => [inline(own), inner.length > 0 && blocks(inner, deeper(state))];
   return h(isOrdered ? "ol" : "ul", props, items.map((item) => h("li", { dir: "auto" }, content(item))));
 }
 
@@ -154,12 +157,24 @@ function cellsOf(line) {
   return cells.map((cell) => cell.trim().replace(/\\\|/g, "|"));
 }
 
-function tableFrom(lines, at) {
+function deeper(state) {
+  return { ...state, depth: state.depth + 1 };
+}
+
+function tableFrom(lines, at, results) {
   const head = cellsOf(lines[at]);
   const [rows, next] = run(lines, at + 2, (line) => line.trim() !== "" && line.includes("|"));
   const cells = rows.map((row) => {
     const own = cellsOf(row);
     return head.map((_, column) => own[column] ?? "");
   });
-  return [sortableTable(head, cells, inline), next];
+  const names = head.map((name) => name.replaceAll("\\", ""));
+  const found = results.find(({ columns, rows: behind }) => behind.length >= cells.length && isSame(columns, names));
+  const keys = found?.rows.map((row) => found.columns.map((name) => row[name]));
+  return [sortableTable(head, cells, { render: inline, keys }), next];
+}
+
+function isSame(columns, names) {
+  const plain = (name) => String(name).replaceAll("_", " ").toLowerCase();
+  return columns.length === names.length && columns.every((name, index) => plain(name) === plain(names[index]));
 }

@@ -5,8 +5,11 @@ import { currentLanguage, t } from "../i18n.js";
 
 const NUMBER = /^[^\d\-−.,]*([-−]?\d[\d.,\u00a0\u202f'’ ]*)[^\d]*$/;
 
-/** A table of texts; `render` makes nodes of a cell. Columns of numbers sort by their numbers. */
-export function sortableTable(head, rows, render = (text) => text) {
+/**
+ * A table of texts; `render` makes nodes of a cell. It sorts by `keys`, the values behind the texts
+ * row by row, and without them by the texts; columns of numbers by their numbers.
+ */
+export function sortableTable(head, rows, { render = (text) => text, keys = null } = {}) {
   const numeric = head.map((_, column) => {
     const filled = rows.map((row) => row[column]).filter((cell) => cell !== "" && cell !== "—");
     return filled.length > 0 && filled.every((cell) => numberOf(cell) !== null);
@@ -34,17 +37,19 @@ export function sortableTable(head, rows, render = (text) => text) {
     const down = sorted.column === column && !sorted.down;
     sorted = { column, down };
     const compare = new Intl.Collator(currentLanguage(), { numeric: true }).compare;
-    const ordered = rows.toSorted((a, b) => {
-      const [left, right] = [a[column], b[column]];
-      if (left === "" || right === "") return (left === "") - (right === "");
-      const by = numeric[column] ? (numberOf(left) ?? 0) - (numberOf(right) ?? 0) : compare(left, right);
+    const keyOf = (index) => keys?.[index][column] ?? (numeric[column] ? numberOf(rows[index][column]) : rows[index][column]);
+    const ordered = rows.map((_, index) => index).sort((a, b) => {
+      const [left, right] = [keyOf(a), keyOf(b)];
+      if (isNothing(left) || isNothing(right)) return isNothing(left) - isNothing(right);
+      const areNumbers = typeof left === "number" && typeof right === "number";
+      const by = areNumbers ? left - right : compare(String(left), String(right));
       return down ? -by : by;
     });
     heads.forEach((each, index) => {
       if (index === column) each.setAttribute("aria-sort", down ? "descending" : "ascending");
       else each.removeAttribute("aria-sort");
     });
-    draw(ordered);
+    draw(ordered.map((index) => rows[index]));
     live(t(down ? "ask.sorted_down" : "ask.sorted_up", { name: head[column] }));
   }
 
@@ -54,6 +59,10 @@ export function sortableTable(head, rows, render = (text) => text) {
     { class: "scroll-x table-frame", tabindex: "0", role: "region", "aria-label": t("ask.table") },
     h("table", { class: "table" }, h("thead", null, h("tr", null, heads)), body),
   );
+}
+
+function isNothing(key) {
+  return key === null || key === undefined || key === "";
 }
 
 /** The number that a text is, with its currency or unit; null where it is none. */

@@ -51,13 +51,19 @@ function answerOf(turn, ctx) {
   return h(
     "div",
     { class: "answer", dataset: { testid: "answer" } },
-    markdown(turn.content),
+    markdown(turn.content, resultsOf(metadata)),
     charts,
     downloadsOf(metadata, ctx),
     (metadata.notes ?? []).filter((note) => !turn.content.includes(note)).map((note) => h("p", { class: "note", dir: "auto" }, icon("info"), note)),
     metadata.proposal?.status === "held" && proposalCard(metadata.proposal, (accept) => ctx.settle(turn, accept)),
     ctx.isLast() && repliesOf(turn, ctx),
   );
+}
+
+/** The rows behind the tables of an answer, by which those are sorted. */
+function resultsOf(metadata) {
+  const results = (metadata.calls ?? [metadata]).map((call) => call.tool_execution?.result);
+  return results.filter((result) => Array.isArray(result?.columns) && Array.isArray(result.rows));
 }
 
 function repliesOf(turn, ctx) {
@@ -110,7 +116,9 @@ function detailsOf(turn, ctx) {
   );
   const opinion = ctx.feedback && turn.requestId && outcome !== "blocked" ? feedback(turn, ctx.templates, (said) => ctx.feedback(turn, said)) : null;
   const calls = metadata.calls ?? [{ ...metadata, confidence: turn.confidence }];
-  const readings = calls.map((call, index) => readingOf(turn, call, ctx, { number: calls.length > 1 ? index + 1 : null }));
+  // What only answers a proposal was not read by any template.
+  const wasRead = outcome !== "said" || metadata.template_id || metadata.coverage;
+  const readings = (wasRead ? calls : []).map((call, index) => readingOf(turn, call, ctx, { number: calls.length > 1 ? index + 1 : null }));
   const details = h(
     "details",
     { class: "why", open: turn.isOpen ?? ctx.isLast() },

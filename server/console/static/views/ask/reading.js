@@ -33,7 +33,7 @@ export function markedMessage(message, entries, { onWord, point }) {
         type: "button",
         class: "word",
         tabindex: index === 0 ? "0" : "-1",
-        dataset: { as: entry.as, of: entry.of, caption: captionOf(entry) },
+        dataset: { as: entry.as, of: entry.of, caption: isRunOn(entries[index - 1], entry) ? null : captionOf(entry) },
         "aria-label": `${entry.text}: ${sayRole(entry)}`,
         onMouseenter: () => say(entry),
         onMouseleave: () => say(null),
@@ -65,6 +65,11 @@ export function markedMessage(message, entries, { onWord, point }) {
   const element = h("div", { class: "reading" }, line, note);
   const light = (name) => words.forEach((word) => word.classList.toggle("lit", name !== null && word.dataset.of === name));
   return { element, light };
+}
+
+/** Whether a word goes on with what the one before it was taken for. */
+function isRunOn(before, entry) {
+  return before?.as === entry.as && before.of === entry.of;
 }
 
 function captionOf(entry) {

@@ -154,14 +154,15 @@ export function proposalCard(proposal, settle) {
       Object.entries(proposal.arguments ?? {}).map(([name, value]) => [h("dt", null, name.replaceAll("_", " ")), h("dd", { dir: "auto" }, h("strong", null, showValue(value)))]),
     ),
     problem,
-    h("div", { class: "row" }, yes, no, h("span", { class: "grow" }), state),
+    h("div", { class: "row apart" }, h("div", { class: "row" }, yes, no), state),
   );
   const ends = Date.parse(proposal.expires_at);
   let timer = null;
 
   function close(words) {
     clearInterval(timer);
-    yes.disabled = no.disabled = true;
+    yes.remove();
+    no.remove();
     card.classList.add("settled");
     show(state, words);
   }
@@ -183,7 +184,7 @@ export function proposalCard(proposal, settle) {
     try {
       yes.disabled = no.disabled = true;
       await busy(event.currentTarget, () => settle(accept));
-      close(t(accept ? "ask.said_yes" : "ask.said_no"));
+      close(sayReply(accept ? "yes" : "no"));
     } catch (failed) {
       show(problem, errorBox(failed));
       const isOver = [404, 409, 410].includes(failed.status);
@@ -194,7 +195,7 @@ export function proposalCard(proposal, settle) {
   yes.addEventListener("click", answer(true));
   no.addEventListener("click", answer(false));
   if (proposal.settled) {
-    close(t(`ask.said_${proposal.settled}`));
+    close(sayReply(proposal.settled));
   } else if (Number.isNaN(ends)) {
     state.remove();
   } else {
@@ -202,6 +203,10 @@ export function proposalCard(proposal, settle) {
     if (ends > Date.now()) timer = setInterval(tick, 1000);
   }
   return card;
+}
+
+function sayReply(reply) {
+  return t(reply === "yes" ? "ask.outcome.confirmed" : "ask.outcome.cancelled");
 }
 
 /** Whether the answer was right; where it was wrong, what was meant. */
