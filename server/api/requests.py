@@ -115,7 +115,7 @@ def read_body(model: type[M], body: bytes, *, max_message_chars: int | None = No
     except ValidationError as invalid:
         raise _body_error(invalid, model) from None
     if max_message_chars is not None and isinstance(read, MessageRequest):
-        message = read.message
+        message = read.question()
         if not message.strip():
             raise RequestInvalid("'message' is empty: write a question into it")
         if len(message) > max_message_chars:

@@ -18,7 +18,7 @@ from server.api.error_responses import (
     status_of,
 )
 from server.api.openai_schemas import completion_chunk, openai_error, openai_error_response
-from server.core.decision import Answer
+from server.core.decision import Answer, Explain
 from server.core.json import to_json
 from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError
@@ -51,6 +51,7 @@ class AnswerStream(Response):
         request_id: str,
         heartbeat_s: float,
         blocked_in: BlockedIn = "words",
+        explain: Explain | None = None,
     ) -> None:
         """`listener` hears the words of `turn`; `blocked_in` is for what a guard answers."""
         super().__init__()
@@ -60,6 +61,7 @@ class AnswerStream(Response):
         self._request_id = request_id
         self._heartbeat_s = heartbeat_s
         self._blocked_in = blocked_in
+        self._explain = explain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         disconnect = asyncio.ensure_future(receive())  # all that can come after the body
@@ -128,7 +130,7 @@ class AnswerStream(Response):
             yield _progress_event("reset", reason="the answer is another")
         async for chunk in self._chunks(answer, answer.content.removeprefix(spoken)):
             yield _progress_event("streaming", chunk=chunk)
-        data = answer.to_dict(self._session_id)
+        data = answer.to_dict(self._session_id, self._explain)
         del data["content"]
         yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
 
