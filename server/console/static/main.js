@@ -10,8 +10,8 @@ const VIEWS = [
   { id: "ask", may: () => true },
   { id: "library", may: () => true },
   { id: "evaluate", may: () => true },
-  { id: "author", may: (me) => me.may?.author },
-  { id: "inbox", may: (me) => me.may?.inbox },
+  { id: "author", may: (me) => me.admin }, // where it is switched off, the view says which setting
+  { id: "inbox", may: (me) => me.admin },
   { id: "operate", may: (me) => me.admin },
 ];
 const THEMES = ["auto", "light", "dark"];

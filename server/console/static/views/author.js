@@ -174,7 +174,7 @@ class Author {
       groups.set(file.kind, [...(groups.get(file.kind) ?? []), file]);
     }
     clear(this.nav).append(...[...groups].map(([kind, files]) => h("div", { class: "author-group" },
-      h("h3", { class: "author-kind" }, kindName(kind)),
+      h("p", { class: "author-kind" }, kindName(kind)),
       h("ul", {}, files.map((file) => {
         const count = problems.get(file.id);
         return h("li", {}, h("button", {

@@ -171,7 +171,7 @@ function drawDecisions(node, now) {
     return { adapter, all, of: [...of].filter(([, count]) => count).sort((a, b) => b[1] - a[1]) };
   });
   clear(node).append(
-    h("h3", { class: "plot-title" }, t("operate.decisions")),
+    h("h2", { class: "plot-title" }, t("operate.decisions")),
     rows.length ? h("div", { class: "stack" }, rows.map((row) => h("div", {},
       h("div", { class: "row" }, h("strong", { class: "grow", dir: "auto" }, row.adapter), n(row.all)),
       h("ul", { class: "row wrap decisions" }, row.of.map(([decision, count]) => h("li", {},
@@ -191,7 +191,7 @@ function drawStages(node, now) {
   const most = Math.max(...rows.map((row) => row.mean), 0.001);
   node.hidden = rows.length === 0;
   clear(node).append(
-    h("h3", { class: "plot-title" }, t("operate.stages")),
+    h("h2", { class: "plot-title" }, t("operate.stages")),
     h("ul", { class: "scores" }, rows.map(({ stage, mean }) => h("li", {},
       h("code", { dir: "ltr" }, stage),
       h("meter", { min: "0", max: String(most), value: mean, "aria-label": stage }),
