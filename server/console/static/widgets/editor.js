@@ -348,18 +348,20 @@ function blockScalars(lines) {
   let indent = -1;
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at];
-    const own = line.length - line.trimStart().length;
     if (indent >= 0) {
-      if (line.trim() === "" || own > indent) {
+      if (line.trim() === "" || indentOf(line) > indent) {
         inside[at] = true;
         continue;
       }
       indent = -1;
     }
-    if (/(^|[\s:-])[|>][+-]?\d?\s*(#.*)?$/.test(line) && !/^\s*#/.test(line)) indent = own;
+    if (!line.includes("|") && !line.includes(">")) continue;
+    if (/(^|[\s:-])[|>][+-]?\d?\s*(#.*)?$/.test(line) && !/^\s*#/.test(line)) indent = indentOf(line);
   }
   return inside;
 }
+
+const indentOf = (line) => line.length - line.trimStart().length;
 
 const START = /^(\s*(?:- +)*)(?:("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'[\]{},:][^#:]*?)(\s*:)(?=\s|$))?/;
 const PART = /("(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)|((?:^|\s)#.*$)|(\{\{.*?\}\}|\{%.*?%\})|(?<![\w.])(-?\d+(?:\.\d+)?|true|false|null)(?![\w.])|([[\]{},])/g;
