@@ -193,10 +193,10 @@ class EvaluatePage {
       history.own && h("div", { class: "stack tight" },
         h("label", { for: "evaluate-text", class: "visually-hidden" }, t("evaluate.paste")),
         text,
+        said,
         h("div", { id: "evaluate-how", class: "muted small" },
           h("p", null, t("evaluate.how")),
           h("pre", { class: "code" }, HOW)),
-        said,
         count > 0 && h("div", null, h("button", {
           type: "button", class: "button small", onClick: () => {
             text.value = file.questions.map(writeQuestion).join("\n");
@@ -427,8 +427,8 @@ class EvaluatePage {
     }, 120));
     if (run.results.some((row) => row.failure)) this.filter.judged = "failed";
     this.list = list;
-    this.listed = h("section", { class: "card stack", "aria-labelledby": "evaluate-results" },
-      h("div", { class: "row apart" }, h("h2", { id: "evaluate-results" }, t("evaluate.results")), versus),
+    this.listed = h("div", { class: "card stack" },
+      h("div", { class: "row apart" }, h("h2", null, t("evaluate.results")), versus),
       this.changes,
       h("div", { class: "evaluate-find" }, text, judged),
       table.element);
@@ -532,8 +532,7 @@ class EvaluatePage {
         count("silent", { wide: true }), count("taken_from_others", { wide: true }),
       ],
     });
-    return h("section", { class: "card stack", "aria-labelledby": "evaluate-templates" },
-      h("h2", { id: "evaluate-templates" }, t("evaluate.per_template")), table.element);
+    return h("div", { class: "card stack" }, h("h2", null, t("evaluate.per_template")), table.element);
   }
 }
 

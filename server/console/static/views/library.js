@@ -520,7 +520,7 @@ class LibraryPage {
     }
     const groups = [...byTemplate].sort((a, b) => b[1].length - a[1].length);
     const card = ([id, some]) => h("section", { class: "card use" },
-      h("h3", null, this.groups.has(id) && swatch(this.groups.get(id)), h("bdi", null, id || t("library.everywhere")),
+      h("h2", null, this.groups.has(id) && swatch(this.groups.get(id)), h("bdi", null, id || t("library.everywhere")),
         h("span", { class: "muted library-count" }, n(some.length)),
         this.groups.has(id) && h("button", {
           type: "button", class: "button quiet", onClick: () => this.goTemplate(id),
@@ -629,8 +629,8 @@ function tabs(label, pages, onOpen) {
 
 /** What was asked last in this page. */
 function lastQuestion(adapter) {
-  const session = sessionsOf(adapter).find((each) => each.turns.length > 0);
-  return session?.turns.at(-1).shown ?? "";
+  const turns = sessionsOf(adapter).find((each) => each.turns.length > 0)?.turns ?? [];
+  return turns.findLast((turn) => turn.message)?.message ?? "";
 }
 
 function searchable(template) {

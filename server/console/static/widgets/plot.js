@@ -280,9 +280,9 @@ export function matrix({
  * Returns `{element, show({group, mark, near})}`.
  */
 export function scatter({ title, description, points, names, labels = true, onPoint, onFocus }) {
-  const base = h("canvas", { class: "map-canvas", "aria-hidden": "true" });
-  const over = h("canvas", {
-    class: "map-canvas over", tabindex: "0", role: "img",
+  const base = h("canvas", { class: "map-canvas", role: "img", "aria-label": `${title}. ${description}` });
+  const over = h("canvas", { // which takes the arrow keys
+    class: "map-canvas over", tabindex: "0", role: "application",
     "aria-roledescription": t("plot.map"), "aria-label": `${title}. ${description}`,
   });
   const tip = h("div", { class: "plot-tip", hidden: true });
