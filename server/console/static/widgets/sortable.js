@@ -3,7 +3,7 @@
 import { h, live, show } from "../dom.js";
 import { currentLanguage, t } from "../i18n.js";
 
-const NUMBER = /^[^\d\-−.,]*([-−]?\d[\d.,\u00a0\u202f'’ ]*)[^\d]*$/;
+const NUMBER = /^[^\d.,]*?([-−]?(?:\d{1,3}(?:[.,\u00a0\u202f'’ ]\d{3})+|\d+)(?:[.,]\d+)?)[^\d]*$/;
 
 /**
  * A table of texts; `render` makes nodes of a cell. It sorts by `keys`, the values behind the texts
@@ -11,6 +11,8 @@ const NUMBER = /^[^\d\-−.,]*([-−]?\d[\d.,\u00a0\u202f'’ ]*)[^\d]*$/;
  */
 export function sortableTable(head, rows, { render = (text) => text, keys = null } = {}) {
   const numeric = head.map((_, column) => {
+    const behind = keys?.map((row) => row[column]).filter((key) => !isNothing(key));
+    if (behind?.length) return behind.every((key) => typeof key === "number");
     const filled = rows.map((row) => row[column]).filter((cell) => cell !== "" && cell !== "—");
     return filled.length > 0 && filled.every((cell) => numberOf(cell) !== null);
   });

@@ -7,7 +7,7 @@ import { chartOf } from "../../widgets/chart.js";
 import { copyButton, errorBox, toast } from "../../widgets/notice.js";
 import { icon } from "../../widgets/icons.js";
 import { markdown } from "../../widgets/markdown.js";
-import { argumentTable, confidence, markedMessage, timeBar } from "./reading.js";
+import { argumentTable, confidence, consideredTable, markedMessage, timeBar } from "./reading.js";
 import { feedback, missingForm, nearestButtons, optionButtons, proposalCard } from "./replies.js";
 import { outcomeOf } from "./sessions.js";
 
@@ -133,7 +133,7 @@ function detailsOf(turn, ctx) {
       turn.confidence !== undefined && h("span", { class: "small muted number" }, percent(turn.confidence)),
       icon("down"),
     ),
-    h("div", { class: "why-body stack" }, readings, skippedOf(metadata), timeBar(turn.trace, turn.ms), factsOf(turn)),
+    h("div", { class: "why-body stack" }, readings, skippedOf(metadata), consideredTable(turn.trace, { onTemplate: ctx.library.template }), timeBar(turn.trace, turn.ms), factsOf(turn)),
   );
   details.addEventListener("toggle", () => {
     turn.isOpen = details.open;

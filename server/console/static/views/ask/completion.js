@@ -4,6 +4,7 @@ import { clear, h, live, uid } from "../../dom.js";
 import { t } from "../../i18n.js";
 
 const MOST = 8;
+const PLAIN = /^[\x20-\x7e]*$/;
 const WORD = /[\p{L}\p{N}]+/gu;
 
 /**
@@ -84,6 +85,7 @@ export function completion(textarea, examples) {
 }
 
 function normal(text) {
+  if (PLAIN.test(text)) return text.toLowerCase();
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
@@ -97,8 +99,8 @@ export function bestFor(typed, examples) {
     example.normal ??= normal(example.text);
     if (example.normal === wanted) continue;
     if (example.normal.startsWith(wanted)) ranked.push([0, example]);
-    else {
-      const own = example.normal.match(WORD) ?? [];
+    else if (words.every((word) => example.normal.includes(word))) { // most fail this, which is quick
+      const own = example.normal.match(WORD);
       if (words.every((word) => own.some((each) => each.startsWith(word)))) ranked.push([1, example]);
     }
   }

@@ -155,7 +155,7 @@ export function confidence(share) {
 
 /** Where the time went, stage by stage, as a bar and as a list. */
 export function timeBar(trace, wholeMs) {
-  const stages = (trace ?? []).filter((each) => typeof each.ms === "number");
+  const stages = (trace ?? []).filter((each) => each.ms > 0);
   if (stages.length === 0) return null;
   const total = stages.reduce((sum, each) => sum + each.ms, 0) || 1;
   let from = 0;
@@ -180,6 +180,43 @@ export function timeBar(trace, wholeMs) {
       { class: "stages" },
       stages.map((each, index) =>
         h("li", null, h("span", { class: `swatch stage-${index % 6}` }), h("span", null, nameStage(each.stage)), h("span", { class: "muted number" }, duration(each.ms))),
+      ),
+    ),
+  );
+}
+
+/** The templates that were considered, where the stages say so: how alike, how sure, what spoke against. */
+export function consideredTable(trace, { onTemplate }) {
+  const candidates = trace?.find((each) => each.stage === "match")?.candidates ?? [];
+  if (candidates.length < 2) return null;
+  const judged = new Map((trace.find((each) => each.stage === "verify")?.judged ?? []).map((each) => [each.template_id, each]));
+  const heads = ["template", "likely", "sure", "nearest", "against"];
+  return h(
+    "details",
+    { class: "considered" },
+    h("summary", { class: "small-caps" }, t("ask.considered", { count: candidates.length })),
+    h(
+      "div",
+      { class: "scroll-x", tabindex: "0", role: "region", "aria-label": t("ask.considered", { count: candidates.length }) },
+      h(
+        "table",
+        { class: "table" },
+        h("thead", null, h("tr", null, heads.map((each, index) => h("th", { scope: "col", class: index === 1 || index === 2 ? "number" : null }, t(`ask.considered.${each}`))))),
+        h(
+          "tbody",
+          null,
+          candidates.map((each) =>
+            h(
+              "tr",
+              null,
+              h("td", null, h("button", { class: "link", type: "button", onClick: () => onTemplate(each.template_id) }, each.template_id)),
+              h("td", { class: "number" }, percent(each.probability, 1)),
+              h("td", { class: "number" }, judged.has(each.template_id) ? percent(judged.get(each.template_id).confidence, 1) : "—"),
+              h("td", { dir: "auto" }, each.nearest_example),
+              h("td", { dir: "auto" }, judged.get(each.template_id)?.against || "—"),
+            ),
+          ),
+        ),
       ),
     ),
   );
