@@ -202,6 +202,7 @@ class Ask {
       retry: (of) => of.path === "chat" && this.#ask({ ...of.body, shown: of.shown }),
       stop: () => turn.abort?.abort(),
       feedback: me.may?.feedback ? (of, said) => this.#client.send("POST", "chat/feedback", { request_id: of.requestId, session_id: session.id, ...said }) : null,
+      mend: me.admin ? (question, template) => go("author", { question, template }) : null,
       templates: () => this.#library?.templates ?? [],
       client: () => api.asking(adapter),
       isLast: () => session.turns.at(-1) === turn,

@@ -15,7 +15,7 @@ const TONES = { answered: "ok", proposed: "accent", confirmed: "ok", cancelled: 
 
 /**
  * A turn as an element: `{element, draw()}`; `draw` shows what the turn has become. `ctx` has what
- * its parts do: `send`, `fill`, `settle`, `retry`, `templates`, `library`, `client`, `isLast`.
+ * its parts do: `send`, `fill`, `settle`, `retry`, `templates`, `library`, `client`, `isLast`, `mend`.
  */
 export function turnView(turn, ctx) {
   const body = h("div", { class: "turn-body" });
@@ -146,11 +146,30 @@ function detailsOf(turn, ctx) {
       copyButton(() => curlOf(turn), t("ask.curl"), { kind: "quiet small" }),
       toggle,
       h("span", { class: "grow" }),
+      mendButton(turn, outcome, ctx),
       opinion?.buttons,
     ),
     opinion?.more,
     json,
   ];
+}
+
+/** Takes the question to Author, with the template that answered it or comes nearest. */
+function mendButton(turn, outcome, { mend }) {
+  if (!mend || !turn.message || ["blocked", "confirmed", "cancelled"].includes(outcome)) return null;
+  const template = turn.metadata.template_id ?? turn.metadata.nearest?.[0]?.template_id;
+  const loud = outcome === "declined" || outcome === "asked";
+  return h(
+    "button",
+    {
+      class: ["button small", !loud && "quiet"],
+      type: "button",
+      dataset: { testid: "mend" },
+      onClick: () => mend(turn.message, template),
+    },
+    icon("author"),
+    t("ask.mend"),
+  );
 }
 
 function readingOf(turn, call, ctx, { number }) {
