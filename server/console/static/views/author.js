@@ -79,16 +79,36 @@ class Author {
         : errorBox(failure, { retry: () => this.ctx.go("author") }));
       return;
     }
-    this.quick.show(this.ctx.params ?? {});
-    const wanted = this.ctx.params?.file ?? lastFile.get(this.adapter);
+    this.quick.show(this.ctx.params);
+    const { template, question } = this.ctx.params;
+    const place = await this.placeOf(template);
+    if (this.stopped.signal.aborted) return;
+    const wanted = this.ctx.params.file ?? place?.id ?? lastFile.get(this.adapter);
     const first = this.files.find((file) => file.id === wanted)
       ?? this.files.find((file) => file.kind === "templates") ?? this.files[0];
     if (!first) {
       this.main.replaceChildren(h("p", { class: "empty" }, t("author.files.none")));
       return;
     }
-    await this.open(first.id, this.ctx.params?.line);
+    const line = this.ctx.params.line ?? (first.id === place?.id ? place.line : null);
+    await this.open(first.id, line && Number(line), { focus: !question });
     this.check();
+  }
+
+  /** The file and the line in which a template begins; null where it is not found. */
+  async placeOf(template) {
+    if (!template) return null;
+    const begins = new RegExp(`^[ -]*id: *["']?${escaped(template)}["']? *(#.*)?$`);
+    for (const { id } of this.files.filter((file) => file.kind === "templates")) {
+      try {
+        if (!isEdited(this.draft(id))) await this.read(id);
+      } catch {
+        continue; // one that cannot be shown is told of when it is opened
+      }
+      const at = this.draft(id).text.split("\n").findIndex((line) => begins.test(line));
+      if (at !== -1) return { id, line: at + 1 };
+    }
+    return null;
   }
 
   leave() {
@@ -210,7 +230,7 @@ class Author {
     this.showFiles();
   }
 
-  async open(id, line) {
+  async open(id, line, { focus = true } = {}) {
     try {
       if (!this.draft(id) || !isEdited(this.draft(id))) await this.read(id);
     } catch (failure) {
@@ -228,7 +248,7 @@ class Author {
     this.editor.setValue(this.draft(id).text);
     this.markProblems();
     this.showState();
-    if (line) this.editor.goTo(line);
+    if (line) this.editor.goTo(line, 1, { focus });
   }
 
   async read(id) {
@@ -480,6 +500,8 @@ class Author {
     this.quick.showTemplates();
   }
 }
+
+const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 function kindName(kind) {
   const name = t(`author.kind.${kind}`);

@@ -57,9 +57,9 @@ export function changeList(changes, words, { onask } = {}) {
         type: "button", class: "button quiet small", onclick: () => onask(change.ask),
       }, words("ask", {}))),
     h("div", { class: "change-from" },
-      h("span", { class: "muted" }, words("before", {})), " ",
+      h("span", { class: "muted" }, words("before", {})),
       h("code", { dir: "auto" }, decisionText(change.before ?? change.old, words))),
     kindOf(change) === "same" ? null : h("div", { class: "change-to" },
-      h("span", { class: "muted" }, words("after", {})), " ",
+      h("span", { class: "muted" }, words("after", {})),
       h("code", { dir: "auto" }, decisionText(change.after ?? change.new, words))))));
 }

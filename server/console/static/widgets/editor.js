@@ -283,7 +283,7 @@ export function createEditor({ label, labels, onInput = () => {}, onSave, onPlac
   function reveal(line, column = 0) {
     const top = PADDING + line * LINE;
     const high = area.clientHeight;
-    if (top < area.scrollTop + LINE || top > area.scrollTop + high - 2 * LINE) {
+    if (top < area.scrollTop || top > area.scrollTop + high - 2 * LINE) {
       area.scrollTop = Math.max(0, top - high / 3);
     }
     const wide = 8 * column;
