@@ -144,7 +144,7 @@ class Ask {
     const library = this.#library;
     if (library === null) return show(this.#hero, h("div", { class: "hero" }, [1, 2, 3].map(() => h("div", { class: "skeleton" }))));
     if (library.failed) return show(this.#hero, h("div", { class: "hero" }, errorBox(library.failed, { retry: () => this.#loadLibrary() })));
-    const withExamples = library.templates.filter((each) => each.examples.length > 0);
+    const withExamples = spread(library.templates.filter((each) => each.examples.length > 0));
     let most = SHOWN;
     const grid = h("ul", { class: "starts" });
     const more = h("div");
@@ -199,7 +199,7 @@ class Ask {
       send: (body) => this.#ask(body),
       fill: (text) => this.#fill(text),
       settle: (of, accept) => this.#settle(of, accept),
-      retry: (of) => of.path === "chat" && this.#ask({ ...of.body, shown: of.shown }),
+      retry: (of) => of.path === "chat" && this.#ask({ ...of.body, shown: of.message ? undefined : of.shown }),
       stop: () => turn.abort?.abort(),
       feedback: me.may?.feedback ? (of, said) => this.#client.send("POST", "chat/feedback", { request_id: of.requestId, session_id: session.id, ...said }) : null,
       mend: me.admin ? (question, template) => go("author", { question, template }) : null,
@@ -265,11 +265,12 @@ class Ask {
     this.#drawButton();
   }
 
+  /** Ask `message`; where `shown` says something else, nothing is told of how it was read. */
   async #ask({ message, arguments: values, shown }) {
     if (this.#isBusy) return;
     const session = this.#session;
     const body = { message, session_id: session.id, stream: true, explain: true, ...(values ? { arguments: values } : {}) };
-    const turn = { shown: shown ?? message, message, at: new Date(), path: "chat", body, content: "" };
+    const turn = { shown: shown ?? message, message: shown === undefined ? message : "", at: new Date(), path: "chat", body, content: "" };
     const client = this.#client;
     turn.abort = new AbortController();
     this.#begin(turn);
@@ -406,6 +407,14 @@ class Ask {
     style.setProperty("--height", "auto");
     style.setProperty("--height", `${Math.min(200, this.#input.scrollHeight + 2)}px`);
   }
+}
+
+/** The templates, those first that stand far apart: neighbours in a library are often alike. */
+function spread(templates) {
+  const step = templates.length / Math.min(SHOWN, templates.length);
+  const first = new Set(Array.from({ length: SHOWN }, (_, place) => templates[Math.floor(place * step)]));
+  first.delete(undefined);
+  return [...first, ...templates.filter((each) => !first.has(each))];
 }
 
 function nameOf(session) {
