@@ -26,6 +26,8 @@ from server.metrics.metrics import Metrics
 
 MOST_QUESTIONS: Final = 2000
 """Questions of one run."""
+_REST: Final = 0.5
+"""How long others have the server to themselves, as a share of what a question took."""
 
 
 class Evaluations:
@@ -104,13 +106,13 @@ class LiveTrial:
             judged, outcomes, unsures = list[Question](), list[Outcome](), list[Outcome]()
             for number, question in enumerate(self.questions, 1):
                 async with self.turns:
+                    since = perf_counter()
                     outcome = await self._ask(own, question, templates)
                     # Several adapters judge by their own thresholds, so that none is lifted there.
                     second = outcome
                     if unsure is not None:
                         second = await self._ask(unsure, question, templates)
-                    # Whoever else waits is served before the next question.
-                    await asyncio.sleep(0)
+                    await asyncio.sleep(_REST * (perf_counter() - since))
                 judged.append(self._judgeable(question, templates))
                 outcomes.append(outcome)
                 unsures.append(second)

@@ -18,6 +18,7 @@ from server.access.models import NewKey
 from server.cli.options import Configured
 from server.evaluation.trial import LibraryTrial
 from tests.adapters import city_tools
+from tests.adapters.cities import configure_cities
 from tests.e2e.test_composite import serving as serving_cities
 from tests.support.api import client_from, running, served_on_loopback
 from tests.support.audit import audited
@@ -182,6 +183,33 @@ async def test_a_write_is_never_made(tmp_path: Path) -> None:
         )
     assert judged(events_of(response.text)) == ["right"]
     assert city_tools.REPORTED == []
+
+
+async def test_answers_with_sensitive_values_are_neither_judged_nor_shown(tmp_path: Path) -> None:
+    private = {**PERCENTAGE, "sensitive_params": ["value"]}
+    async with serving(tmp_path, private) as server:
+        events = await server.evaluate("admin", tools=True, questions=QUESTIONS[:1])
+    assert judged(events) == ["right"]
+    assert events[-1]["report"]["answer_accuracy"] is None
+    assert "**15**" not in json.dumps(events)
+
+
+async def test_an_adapter_that_a_guard_leads_to_does_nothing_either(tmp_path: Path) -> None:
+    route = {"action": "route", "patterns": ["theft"], "route_to": {"adapter": "toronto"}}
+    path = tmp_path / "guard.yaml"
+    path.write_text(yaml.safe_dump({"name": "p", "categories": {"thefts": route}}))
+    city_tools.REPORTED.clear()
+    question = {"ask": "report a theft at the harbour", "template": None}
+    guards = {"enabled": True, "packs": [str(path)]}
+    found = configure_cities(tmp_path, guards=guards)
+    async with serving_cities(tmp_path, found) as server:
+        url, headers = "/adapters/sums/evaluations", {"X-API-Key": server.keys["admin"]}
+        body = {"questions": [question], "tools": True}
+        response = await server.client.post(url, json=body, headers=headers)
+    [row] = [event for event in events_of(response.text) if event["status"] == "asked"]
+    assert (row["got"], row["judged"]) == ("report_theft", "wrong")
+    assert city_tools.REPORTED == []
+    assert audited(found.settings, template_id="report_theft") == []
 
 
 async def test_questions_can_be_given_and_what_is_wrong_with_them_is_said(tmp_path: Path) -> None:
