@@ -109,7 +109,7 @@ async def _open_state(
         resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)
         closing.push_async_callback(resources.close)
         manager, desk = manage(adapters, resources), DraftDesk(resources)
-        closing.callback(desk.close)
+        closing.push_async_callback(desk.close)
         for close in (adapters.close, manager.close, resources.finish, manager.stop):
             closing.push_async_callback(close)
         work = (*resources.background_work(), watch(manager).serve())

@@ -4,16 +4,19 @@ Nothing is written but in a folder that is deleted again, and nothing is run.
 """
 
 import asyncio
+import logging
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from server.adapters.library_folder import question_files
+from server.adapters.manager import cancel_tasks
 from server.adapters.resources import SharedResources
 from server.chat.adapter import Adapter
 from server.core.decision import Ending
@@ -30,12 +33,18 @@ from server.settings.documents import reading_instead
 from server.settings.models import AdapterSettings
 from server.storage.threads import BlockingCalls, CallTimedOut
 
+_T = TypeVar("_T")
+
+_log = logging.getLogger(__name__)
+
 Texts = Mapping[Path, bytes]
 """What stands in place of files, by their absolute paths."""
 
 MOST_QUESTIONS: Final = 200
 _CHECK_S: Final = 60.0
 _TRIAL_S: Final = 300.0
+_MOST_DELETIONS: Final = 10
+_CLOSING_S: Final = 0.1
 
 
 class DraftTrial(NamedTuple):
@@ -45,13 +54,31 @@ class DraftTrial(NamedTuple):
     diff: Diff | None = None
 
 
-@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A draft that is being tried, as long as somebody wants to know."""
+
+    def __init__(self) -> None:
+        self.is_wanted = True
+        self.task: asyncio.Future[Any] | None = None
+
+    async def ask_all(self, ask: Ask, questions: Sequence[Replayed]) -> list[Ending]:
+        """Ask one after the other, and let those be served between them whose turn it is."""
+        endings: list[Ending] = []
+        for question in questions:
+            if not self.is_wanted:
+                raise asyncio.CancelledError
+            endings.append(await ask(question.ask))
+            await asyncio.sleep(0)
+        return endings
+
+
 class DraftDesk:
     """Looks at drafts of a server's adapters: checks one at a time, and tries one at a time."""
 
-    resources: SharedResources
-    _checks: BlockingCalls = field(default_factory=lambda: BlockingCalls(threads=1))
-    _trying: asyncio.Lock = field(default_factory=asyncio.Lock)
+    def __init__(self, resources: SharedResources) -> None:
+        self.resources = resources
+        self._checks = BlockingCalls(threads=1)
+        self._trial: _Trial | None = None
 
     async def check(self, adapter: AdapterSettings, texts: Texts) -> list[Problem]:
         """Return what is wrong with an adapter when texts stand in place of its files.
@@ -62,7 +89,8 @@ class DraftDesk:
 
         def work() -> list[Problem]:
             with reading_instead(texts):
-                return list(dict.fromkeys(check_adapter(adapter, environ, settings).problems))
+                found = check_adapter(adapter, environ, settings, suggests=False)
+                return list(dict.fromkeys(found.problems))
 
         try:
             return await self._checks.run(work, timeout_s=_CHECK_S)
@@ -83,58 +111,89 @@ class DraftDesk:
         `more` of them; at most 200. Raises `DraftBusy`, `DraftTimedOut`, and as `build_adapter` but
         for what is wrong with the drafts.
         """
-        async with self._alone(adapter) as rehearsals:
-            problems = await self.check(adapter, texts)
-            asked = questions or await asyncio.to_thread(self._questions, running, adapter, texts)
-            asked = list({each.ask: each for each in (*more, *asked)}.values())[:MOST_QUESTIONS]
-            libraries: list[Library] = []
-
-            def seen(library: Library) -> Library:
-                libraries.append(library)
-                return library
-
-            async with AsyncExitStack() as opened:
-                try:
-                    with reading_instead(texts):
-                        opening = rehearsals.opened(seen, guarded=False)
-                        ask = await opened.enter_async_context(opening)
-                except ConfigurationInvalid as invalid:
-                    return DraftTrial(problems or invalid.problems)
-                after = Version(libraries[-1], await _ask_all(ask, asked))
-            with running.leases.hold():
-                ask = asking(silent(running), self.resources.settings)
-                before = Version(running.library, await _ask_all(ask, asked))
-            return DraftTrial(problems, compare(asked, before, after))
+        return await self._tried(partial(self._compare, running, adapter, texts, questions, more))
 
     async def review(self, adapter: AdapterSettings, cluster: Cluster) -> Review:
         """Return what to do about a cluster of the inbox. Raises as `compare`."""
-        async with self._alone(adapter) as rehearsals:
+        return await self._tried(partial(self._review, adapter, cluster))
+
+    async def close(self) -> None:
+        """End what is under way."""
+        self._checks.close()
+        if self._trial is not None and self._trial.task is not None:
+            await cancel_tasks([self._trial.task])
+
+    async def _tried(self, work: Callable[["_Trial"], Awaitable[_T]]) -> _T:
+        """Return what `work` returns, if nothing else is under way.
+
+        Who leaves does not stop it in the middle, where threads would go on in a folder that is
+        being deleted: it ends itself, and makes room then.
+        """
+        if self._trial is not None:
+            raise DraftBusy("another draft is being tried just now: try again in a moment")
+        trial = self._trial = _Trial()
+        task = trial.task = asyncio.ensure_future(work(trial))
+        task.add_done_callback(self._ended)
+        try:
+            async with asyncio.timeout(_TRIAL_S):
+                return await asyncio.shield(task)
+        except TimeoutError:
+            raise DraftTimedOut(f"the draft was not tried within {_TRIAL_S:g} s") from None
+        finally:
+            trial.is_wanted = False
+
+    def _ended(self, task: "asyncio.Future[Any]") -> None:
+        self._trial = None
+        if not task.cancelled():
+            task.exception()  # seen, even if nobody waits for it any longer
+
+    async def _compare(
+        self,
+        running: Adapter,
+        adapter: AdapterSettings,
+        texts: Texts,
+        questions: Sequence[Replayed],
+        more: Sequence[Replayed],
+        trial: "_Trial",
+    ) -> DraftTrial:
+        problems = await self.check(adapter, texts)
+        asked = questions or await asyncio.to_thread(self._questions, running, adapter, texts)
+        asked = list({each.ask: each for each in (*more, *asked)}.values())[:MOST_QUESTIONS]
+        libraries: list[Library] = []
+
+        def seen(library: Library) -> Library:
+            libraries.append(library)
+            return library
+
+        async with self._rehearsals(adapter) as rehearsals, AsyncExitStack() as opened:
+            try:
+                with reading_instead(texts):
+                    opening = rehearsals.opened(seen, guarded=False)
+                    ask = await opened.enter_async_context(opening)
+            except ConfigurationInvalid as invalid:
+                return DraftTrial(problems or invalid.problems)
+            after = Version(libraries[-1], await trial.ask_all(ask, asked))
+        with running.leases.hold():
+            ask = asking(silent(running), self.resources.settings)
+            before = Version(running.library, await trial.ask_all(ask, asked))
+        return DraftTrial(problems, compare(asked, before, after))
+
+    async def _review(self, adapter: AdapterSettings, cluster: Cluster, _: "_Trial") -> Review:
+        async with self._rehearsals(adapter) as rehearsals:
             environ = self.resources.environ
             review = await asyncio.to_thread(load_review, rehearsals, environ)
             (found,) = await review.review([cluster], most=1)
             return found
 
-    def close(self) -> None:
-        self._checks.close()
-
     @asynccontextmanager
-    async def _alone(self, adapter: AdapterSettings) -> AsyncIterator[Rehearsals]:
-        if self._trying.locked():
-            raise DraftBusy("another draft is being tried just now: try again in a moment")
-        async with self._trying:
-            folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="orbit-draft-"))
-            try:
-                async with asyncio.timeout(_TRIAL_S):
-                    settings = confined(self.resources.settings, folder)
-                    environ = self.resources.environ
-                    async with open_rehearsals(
-                        settings, environ, adapter, self.resources
-                    ) as rehearsals:
-                        yield rehearsals
-            except TimeoutError:
-                raise DraftTimedOut(f"the draft was not tried within {_TRIAL_S:g} s") from None
-            finally:
-                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    async def _rehearsals(self, adapter: AdapterSettings) -> AsyncIterator[Rehearsals]:
+        folder = Path(tempfile.mkdtemp(prefix="orbit-draft-"))
+        settings, environ = confined(self.resources.settings, folder), self.resources.environ
+        try:
+            async with open_rehearsals(settings, environ, adapter, self.resources) as rehearsals:
+                yield rehearsals
+        finally:
+            await asyncio.to_thread(_delete, folder)
 
     def _questions(
         self, running: Adapter, adapter: AdapterSettings, texts: Texts
@@ -146,6 +205,16 @@ class DraftDesk:
         return found or list(islice(_examples(running.library), MOST_QUESTIONS))
 
 
+def _delete(folder: Path) -> None:
+    """Delete a folder, into which a database may write something while it is closed."""
+    for _ in range(_MOST_DELETIONS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(_CLOSING_S)
+    _log.warning("%s could not be deleted", folder)
+
+
 def _examples(library: Library) -> Iterator[Question]:
     """The first example of each template, then the second of each, and so on."""
     groups = (
@@ -153,15 +222,6 @@ def _examples(library: Library) -> Iterator[Question]:
         for template in library.templates.values()
     )
     return (each for each in chain.from_iterable(zip_longest(*groups)) if each is not None)
-
-
-async def _ask_all(ask: Ask, questions: Sequence[Replayed]) -> list[Ending]:
-    """Ask one after the other, and let those be served between them whose turn it is."""
-    endings: list[Ending] = []
-    for question in questions:
-        endings.append(await ask(question.ask))
-        await asyncio.sleep(0)
-    return endings
 
 
 def diff_rows(diff: Diff) -> list[dict[str, Any]]:

@@ -32,12 +32,16 @@ class CheckedAdapter(NamedTuple):
 
 
 def check_adapter(
-    adapter: AdapterSettings, environ: Mapping[str, str], settings: Settings | None = None
+    adapter: AdapterSettings,
+    environ: Mapping[str, str],
+    settings: Settings | None = None,
+    *,
+    suggests: bool = True,
 ) -> CheckedAdapter:
     """Check settings, domain, templates, packs and questions, and templates with their database.
 
-    Without `settings`, the adapter is checked as one that stands alone. Blocks, and needs a thread
-    without an event loop.
+    Without `settings`, the adapter is checked as one that stands alone. Whether it `suggests`
+    counter examples as well is most of the work. Blocks, and needs a thread without an event loop.
     """
     if adapter.config.child_adapters:
         return CheckedAdapter(list(composite_problems(adapter)))
@@ -49,7 +53,7 @@ def check_adapter(
         extractor = Extractor(read.library.domain)
         problems += example_problems(read.library, extractor, PackReader(read.pack))
         if not any(problem.is_error for problem in problems):
-            problems += suggestions(read.library, extractor)
+            problems += suggestions(read.library, extractor) if suggests else []
             askable = read
         problems += _lock_problems(adapter, read, environ, named_by(adapter, settings))
     if settings is not None:

@@ -319,6 +319,45 @@ async def test_an_error_that_was_there_before_keeps_nobody_from_mending_others(
         assert worse.json()["error"]["details"][0]["id"] == TOOLS
 
 
+async def test_an_adapter_that_could_not_be_opened_is_mended(tmp_path: Path) -> None:
+    library = write_library(tmp_path / "sums", [{**PERCENTAGE, "tool_operation": "percent"}])
+    async with serving(tmp_path, adapter("sums", library)) as server:
+        draft = {"changes": [{"id": TOOLS, "text": written(PERCENTAGE)}]}
+        assert (await call(server, "POST", "files/check", draft)).json() == {"problems": []}
+        tried = await call(server, "POST", "files/try", draft)
+        assert tried.json()["error"]["code"] == "adapter_unavailable"
+        assert (await save(server, written(PERCENTAGE))).status_code == 200
+        assert await server.ask(SUMS) == "5% of 80 is **4**"
+
+
+async def test_a_guard_pack_of_all_adapters_is_among_the_files(tmp_path: Path) -> None:
+    library = write_library(tmp_path / "sums")
+    pack = tmp_path / "guard.yaml"
+    pack.write_text("name: g\ncategories:\n  x: {patterns: [qqq], response: No.}\n")
+    async with serving(tmp_path, adapter("sums", library), guards={"packs": [str(pack)]}) as server:
+        rows = (await call(server, "GET", "files")).json()["files"]
+        assert [(row["id"], row["kind"]) for row in rows][-1] == ("guard.yaml", "guards")
+        row = {"id": "guard.yaml", "version": await version(server, "guard.yaml")}
+        text = pack.read_text().replace("qqq", "'80'")
+        saved = await call(server, "PUT", "files", {"changes": [row | {"text": text}]})
+        assert saved.status_code == 200
+        assert await server.ask(SUMS) == "No."
+
+
+async def test_who_has_no_library_has_no_files(tmp_path: Path) -> None:
+    library = write_library(tmp_path / "sums")
+    both = {
+        "name": "both",
+        "implementation": "retrievers.implementations.intent.IntentCompositeRetriever",
+        "config": {"child_adapters": ["sums"]},
+    }
+    async with serving(tmp_path, adapter("sums", library), both) as server:
+        assert (await call(server, "GET", "files", name="both")).json() == {"files": []}
+        refused = await call(server, "POST", "files/check", {"changes": []}, name="both")
+        assert refused.status_code == 400
+        assert refused.json()["error"]["message"].endswith("name one behind it: sums")
+
+
 async def test_adapters_that_share_a_file_are_all_reloaded(tmp_path: Path) -> None:
     library = write_library(tmp_path / "sums", [PERCENTAGE])
     rows = adapter("sums", library), adapter("twin", library)

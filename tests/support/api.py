@@ -55,7 +55,7 @@ async def api_state(
         metrics=resources.metrics,
         **(defaults | options),
     )
-    desk.close()
+    await desk.close()
     await resources.close()
 
 
