@@ -11,6 +11,7 @@ import { completion } from "./ask/completion.js";
 import { beginSession, dropAll, dropSession, outcomeOf, sessionsOf } from "./ask/sessions.js";
 
 const SHOWN = 12; // templates whose examples are shown at first
+const SHORT = 60; // characters of an example that is easily read
 let owner = null; // the key whose conversations are kept here
 
 export const view = {
@@ -168,13 +169,14 @@ class Ask {
   }
 
   #startOf(template) {
+    const example = template.examples.find((each) => each.length <= SHORT) ?? template.examples[0];
     return h(
       "li",
       null,
       h(
         "button",
-        { class: "start", type: "button", onClick: () => this.#fill(template.examples[0]) },
-        h("span", { dir: "auto" }, template.examples[0]),
+        { class: "start", type: "button", onClick: () => this.#fill(example) },
+        h("span", { dir: "auto" }, example),
         h("span", { class: "row nowrap small muted" }, h("span", { class: "clip", dir: "auto" }, template.description || template.id), template.effect && template.effect !== "read" && h("span", { class: "badge warn" }, t("ask.writes"))),
       ),
     );
