@@ -1,7 +1,7 @@
 // Questions with what should come of them, asked one after the other: what is right, and what not.
 
 import { api } from "../api.js";
-import { clear, debounce, h, live, show } from "../dom.js";
+import { append, clear, debounce, h, live, show } from "../dom.js";
 import { duration, n, percent, t, when } from "../i18n.js";
 import { errorBox } from "../widgets/notice.js";
 import { histogram, lines, matrix, meter, reliability, shares } from "../widgets/plot.js";
@@ -200,7 +200,7 @@ class EvaluatePage {
         count > 0 && h("div", null, h("button", {
           type: "button", class: "button small", onClick: () => {
             text.value = file.questions.map(writeQuestion).join("\n");
-            look();
+            setTimeout(look);
           },
         }, t("evaluate.fill")))),
       h("div", { class: "row" }, ask,
@@ -318,10 +318,12 @@ class EvaluatePage {
       this.results,
       this.figures,
       this.listing(run, earlier),
-      this.plots(run),
-      run.report && this.perTemplate(run.report.templates),
     );
     this.drawFigures(run);
+    setTimeout(() => { // what is further down, once this is on the screen
+      if (this.closed || this.run !== run) return;
+      append(this.results, [this.plots(run), run.report && this.perTemplate(run.report.templates)]);
+    });
   }
 
   drawFigures(run) {

@@ -285,7 +285,7 @@ export function scatter({ title, description, points, names, labels = true, onPo
     class: "map-canvas over", tabindex: "0", role: "application",
     "aria-roledescription": t("plot.map"), "aria-label": `${title}. ${description}`,
   });
-  const tip = h("div", { class: "plot-tip", hidden: true });
+  const tip = h("div", { class: "plot-tip placed", hidden: true });
   const inks = Array.from({ length: COLOURS }, (_, i) => h("i", { class: `ink ink-${i}` }));
   const [muted, text, panel] = ["muted", "text", "panel"].map((name) => h("i", { class: `ink ink-${name}` }));
   const stage = h("div", { class: "map-stage" }, base, over, tip);
@@ -327,15 +327,15 @@ export function scatter({ title, description, points, names, labels = true, onPo
     ];
   };
 
-  function stamp(group, faint) {
-    const key = `${group === null ? "muted" : `${group % COLOURS}/${group % SHAPES.length}`}${faint}`;
+  function stamp(group) {
+    const key = `${group % COLOURS}/${group % SHAPES.length}`;
     const kept = stamps.get(key);
     if (kept) return kept;
     const edge = Math.ceil(14 * size.ratio);
     const canvas = new OffscreenCanvas(edge, edge);
     const brush = canvas.getContext("2d");
     brush.scale(size.ratio, size.ratio);
-    brush.globalAlpha = faint ? 0.18 : 0.9;
+    brush.globalAlpha = 0.9;
     paintMark(brush, SHAPES[group % SHAPES.length], 7, 7, radius, palette[group % COLOURS], palette.panel);
     const made = canvas.transferToImageBitmap(); // quick to draw thousands of times
     stamps.set(key, made);
@@ -347,32 +347,28 @@ export function scatter({ title, description, points, names, labels = true, onPo
     const brush = base.getContext("2d");
     brush.setTransform(1, 0, 0, 1, 0, 0);
     brush.clearRect(0, 0, base.width, base.height);
-    const half = 7 * size.ratio;
-    const faded = shown.group !== null;
-    for (const only of faded ? [false, true] : [null]) {
-      for (const point of points) {
-        const own = point.group === shown.group;
-        if (only !== null && own !== only) continue;
-        const [px, py] = plane(point);
-        if (px < -9 || py < -9 || px > size.width + 9 || py > size.height + 9) continue;
-        brush.drawImage(
-          stamp(point.group, faded && !own), px * size.ratio - half, py * size.ratio - half,
-        );
-      }
-    }
+    paintPoints(brush, points);
     brush.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
-    if (labels) paintNames(brush);
+    if (labels) paintNames(brush, centres);
     paintOver();
   }
 
-  function paintNames(brush) {
+  function paintPoints(brush, some) {
+    const half = 7 * size.ratio;
+    for (const point of some) {
+      const [px, py] = plane(point);
+      if (px < -9 || py < -9 || px > size.width + 9 || py > size.height + 9) continue;
+      brush.drawImage(stamp(point.group), px * size.ratio - half, py * size.ratio - half);
+    }
+  }
+
+  function paintNames(brush, some) {
     const taken = [];
     brush.font = "600 12px system-ui, sans-serif";
     brush.textAlign = "center";
     brush.textBaseline = "middle";
     brush.lineJoin = "round";
-    const order = shown.group === null ? centres : centres.filter((c) => c.group === shown.group);
-    for (const centre of order) {
+    for (const centre of some) {
       const name = names[centre.group];
       const wide = brush.measureText(name).width / 2 + 4;
       const [middle, top] = plane(centre);
@@ -392,8 +388,11 @@ export function scatter({ title, description, points, names, labels = true, onPo
 
   function paintOver() {
     const brush = over.getContext("2d");
+    brush.setTransform(1, 0, 0, 1, 0, 0);
+    brush.clearRect(0, 0, over.width, over.height);
+    if (shown.group !== null) paintPoints(brush, points.filter((point) => point.group === shown.group));
     brush.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
-    brush.clearRect(0, 0, size.width, size.height);
+    if (shown.group !== null) paintNames(brush, centres.filter((point) => point.group === shown.group));
     if (shown.mark) {
       const [px, py] = plane(shown.mark);
       brush.strokeStyle = palette.muted;
@@ -432,10 +431,10 @@ export function scatter({ title, description, points, names, labels = true, onPo
         h("span", { class: "plot-tip-text", dir: "auto" }, point.text),
         h("span", { class: "plot-tip-name" }, h("bdi", null, names[point.group])),
       );
-      tip.style.setProperty("--at", `${px}px`);
-      tip.style.setProperty("--top", `${py}px`);
-      tip.classList.toggle("before", px > size.width / 2);
-      tip.classList.toggle("under", py < 90);
+      const [wide, tall] = [tip.offsetWidth, tip.offsetHeight];
+      const left = Math.max(6, Math.min(size.width - wide - 6, px - wide / 2));
+      tip.style.setProperty("--at", `${left}px`);
+      tip.style.setProperty("--top", `${py < tall + 20 ? py + 14 : py - tall - 14}px`);
     }
     onFocus?.(index === null ? null : points[index], tell);
   }
@@ -570,7 +569,8 @@ export function scatter({ title, description, points, names, labels = true, onPo
       canvas.width = Math.round(box.width * ratio);
       canvas.height = Math.round(box.height * ratio);
     }
-    readInks();
+    if (palette.length > 0) readInks();
+    else setTimeout(readInks); // what is around the map shows first
   });
   sized.observe(stage);
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -583,7 +583,8 @@ export function scatter({ title, description, points, names, labels = true, onPo
     /** Let one group stand out, put the question's mark, join it with the points of `near`. */
     show(changes) {
       shown = { ...shown, ...changes };
-      paint();
+      base.classList.toggle("faint", shown.group !== null);
+      if (size.width) paintOver();
     },
     close() {
       sized.disconnect();
