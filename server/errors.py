@@ -4,9 +4,9 @@ Messages are written for the person who has to act on them: they say what is wro
 where, and what would be right. They never hold a key or a secret.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 
 class OrbitError(Exception):
@@ -67,12 +67,20 @@ class IntentsUndefined(OrbitError):
     code = "intents_undefined"  # the adapter has no rule pack to detect intents
 
 
+class AuditOff(OrbitError):
+    code = "audit_off"  # there is no audit to look into
+
+
 class RequestInvalid(OrbitError):
     code = "request_invalid"  # the request itself is wrong (empty, too large, not JSON)
 
 
 class TurnUnknown(OrbitError):
     code = "turn_unknown"  # nothing is known of a turn that an opinion is about
+
+
+class ClusterUnknown(OrbitError):
+    code = "cluster_unknown"  # the inbox has no cluster of that number
 
 
 class ProposalUnknown(OrbitError):
@@ -149,6 +157,52 @@ class GatewayRefused(AccessDenied):
     code = "gateway_refused"  # the headers that name an end user cannot be trusted
 
 
+class AuthoringOff(AccessDenied):
+    code = "authoring_off"  # files may not be looked at or changed from where this came
+
+
+class LinkInvalid(AccessDenied):
+    code = "link_invalid"  # a one-time link that signs nobody in: wrong, used, or too old
+
+
+class EvaluationRunning(OrbitError):
+    code = "evaluation_running"  # a key evaluates one adapter at a time
+
+
+class FileUnknown(OrbitError):
+    code = "file_unknown"  # the adapter has no file of that id
+
+
+class FilesRefused(OrbitError):
+    """Nothing was written; `details` has a row for each problem."""
+
+    code = "files_refused"  # the files would not be right, or the server could not use them
+
+    def __init__(self, message: str, details: Sequence[Mapping[str, Any]] = ()) -> None:
+        super().__init__(message)
+        self.details = [dict(row) for row in details]
+
+
+class FileChanged(FilesRefused):
+    code = "file_changed"  # the file is not what was edited any more
+
+
+class FileFixed(FilesRefused):
+    code = "file_not_writable"  # the file is there, and not for writing
+
+
+class EditRefused(FilesRefused):
+    code = "edit_refused"  # a change cannot be made safely, or there is nothing to change
+
+
+class DraftBusy(OrbitError):
+    code = "draft_busy"  # another draft is being tried, and there is room for one
+
+
+class DraftTimedOut(OrbitError):
+    code = "draft_timed_out"  # looking at a draft took too long
+
+
 class KeyNotFound(OrbitError):
     code = "key_not_found"  # no key has the id that was named, to revoke or to rotate
 
@@ -174,6 +228,10 @@ class StoreUnavailable(OrbitError):
     @property
     def public(self) -> str:
         return self._public
+
+
+class FilesUnwritable(StoreUnavailable):
+    code = "files_unwritable"  # the disk did not take what was to be saved
 
 
 class ValueRefused(StoreUnavailable):

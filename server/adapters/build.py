@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, Final
@@ -16,7 +16,7 @@ from server.adapters.reformulator import build_reformulation_decider
 from server.adapters.resources import SharedResources
 from server.adapters.snapshots import Snapshots
 from server.adapters.types import AdapterType
-from server.chat.adapter import Adapter
+from server.chat.adapter import Adapter, Deciders
 from server.core.ports import Decider, Embedder
 from server.errors import ConfigurationInvalid, PluginInvalid, Problem
 from server.extraction.extractor import Extractor
@@ -180,15 +180,13 @@ async def _assemble(
         system={**python.system, **(sql.system if sql is not None else {})},
         exporter=executor if sql is not None else None,
     )
-    asking = _deciders(adapter, kind, parts, loaded, chain, resources)
-    deciders: Following = asking
     values = None
     if database is not None and adapter.config.sql.vocabulary.enabled:
         values = DatabaseValues(
             library, database, _vocabulary_limits(adapter), extractor.learn_values, schema
         )
-        deciders = DataValuesDecider(asking, library, values)
-    decider = await asyncio.to_thread(with_courtesy, deciders, library)
+    asking = partial(_deciders, adapter, kind, loaded=loaded, chain=chain, resources=resources)
+    decider = await asyncio.to_thread(_with_head, asking(parts), library, values)
     models = _build_models(adapter, library, loaded, resources)
     detects_by = embedder if config.intents_semantic else None
     pack = loaded.pack
@@ -233,7 +231,35 @@ async def _assemble(
         details=details,
         encoder=resources.watched(adapter.embedding_provider, adapter.embedding_model),
         index_name=matcher.index_name,
+        matcher=matcher,
+        at_threshold=partial(_at_threshold, parts, asking, values),
+        questions_path=config.domain_config_path.parent / "questions.yaml",
     )
+
+
+def _with_head(
+    asking: Decider | FollowUpDecider, library: Library, values: DatabaseValues | None
+) -> Deciders:
+    """The deciders with those that stand before all others."""
+    deciders: Following = asking
+    if values is not None:
+        deciders = DataValuesDecider(asking, library, values)
+    return with_courtesy(deciders, library)
+
+
+@asynccontextmanager
+async def _at_threshold(
+    parts: DeciderDependencies,
+    asking: Callable[[DeciderDependencies], Decider | FollowUpDecider],
+    values: DatabaseValues | None,
+    threshold: float,
+) -> AsyncIterator[Deciders]:
+    changed = replace(parts, confidence_threshold=threshold)
+    deciders = await asyncio.to_thread(asking, changed)
+    try:
+        yield await asyncio.to_thread(_with_head, deciders, parts.library, values)
+    finally:
+        await deciders.close()  # what knows the values of the data goes on with the adapter
 
 
 def _open_database(adapter: AdapterSettings, loaded: LoadedAdapter) -> Database | None:
@@ -283,6 +309,7 @@ def _deciders(
     adapter: AdapterSettings,
     kind: AdapterType,
     parts: DeciderDependencies,
+    *,
     loaded: LoadedAdapter,
     chain: PolicyChain,
     resources: SharedResources,

@@ -3,11 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from server import errors
+from server.adapters.authored import AuthoredFile, authored_files, replace_files
 from server.adapters.build import build_adapter
 from server.adapters.files import Fingerprint, adapter_files, fingerprint
 from server.adapters.registry import Adapters, AdapterStatus
@@ -18,6 +20,7 @@ from server.audit.entry import SERVER
 from server.chat.adapter import Adapter
 from server.core.turn import Caller
 from server.library.earlier import version_of
+from server.settings.loader import root_of
 from server.settings.models import AdapterSettings
 
 _log = logging.getLogger(__name__)
@@ -80,6 +83,8 @@ class AdapterManager:
         self.configuration = FilesRead.now(sources())
         self._files: dict[str, FilesRead] = {}
         self._faulty: set[str] = set()
+        self._written: dict[str, AdapterSettings] = {}
+        self._rewriting: frozenset[str] = frozenset()
         self._changes = resources.guardrails.changes
         self._opening: dict[str, asyncio.Task[None]] = {}
         self._retiring: set[asyncio.Task[None]] = set()
@@ -96,6 +101,34 @@ class AdapterManager:
     def faulty(self) -> frozenset[str]:
         """The adapters that do not serve all that is written, for what is written."""
         return frozenset(self._faulty)
+
+    @property
+    def rewriting(self) -> frozenset[str]:
+        """The adapters whose files are being replaced, which are reloaded when all of them are."""
+        return self._rewriting
+
+    def written(self, name: str) -> AdapterSettings:
+        """Return the settings that an adapter was opened by last, or failed to be.
+
+        Raises `AdapterUnknown`.
+        """
+        if name not in self._written:
+            raise errors.AdapterUnknown(f"there is no adapter {name!r} in this configuration")
+        return self._written[name]
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project, which holds `config/`."""
+        paths = self.configuration.paths
+        return root_of(paths[0]) if paths else Path.cwd()
+
+    def authored(self, name: str) -> dict[str, AuthoredFile]:
+        """Return the files that an adapter's author writes, by id. Blocks.
+
+        Raises `AdapterUnknown`.
+        """
+        settings, environ = self._resources.settings, self._resources.environ
+        return authored_files(self.written(name), settings, environ, self.root)
 
     def version(self, name: str) -> str:
         """Return since when an adapter is open as it is; nothing for one that is not."""
@@ -137,6 +170,34 @@ class AdapterManager:
                     outcomes.append((self._adapters.status(name), failed))
             return outcomes
 
+    async def rewrite(
+        self, name: str, contents: Mapping[Path, bytes], by: Caller, request_id: str = ""
+    ) -> AdapterStatus:
+        """Replace files that an adapter is read from, and answer by them from now on.
+
+        Other adapters that are read from them are reloaded too. If one of them cannot be, all
+        files are put back, and what ran before goes on. Raises as `reload`, and `OSError`: the
+        files could not be written, and are as they were.
+        """
+        async with self._reloading:
+            change = Change(by, "adapters", "reload", name, request_id=request_id)
+            written = await self._read_again(change)
+            named = {str(path) for path in contents}
+            readers = [
+                other
+                for other, files in self._files.items()
+                if other != name and other in written and any(f[0] in named for f in files.was)
+            ]
+            self._rewriting = frozenset({name, *readers})
+            try:
+                before = await asyncio.to_thread(_contents, contents)
+                await asyncio.to_thread(replace_files, contents)
+                return await self._reload_or_put_back(
+                    [name, *readers], written, before, by, request_id
+                )
+            finally:
+                self._rewriting = frozenset()
+
     async def stop(self) -> None:
         await cancel_tasks(self._opening.values())
 
@@ -144,8 +205,24 @@ class AdapterManager:
         """Close the adapters that were replaced; those that are open stay open."""
         await cancel_tasks(self._retiring)
 
+    @property
+    def resources(self) -> SharedResources:
+        """What its adapters are opened with."""
+        return self._resources
+
+    async def settings_of(self, name: str) -> AdapterSettings:
+        """Return the settings of an adapter as they are written now, which it may not run by yet.
+
+        Raises `AdapterUnknown` or `ConfigurationInvalid`.
+        """
+        for adapter in await asyncio.to_thread(self._reread):
+            if adapter.name == name and adapter.enabled:
+                return adapter
+        raise errors.AdapterUnknown(f"there is no enabled adapter {name!r} in the configuration")
+
     async def _open(self, adapter: AdapterSettings) -> Adapter | _OpeningFailed:
         name = adapter.name
+        self._written[name] = adapter
         self._being_opened.add(name)
         replaces = bool(self._adapters.opened_at(name))
         try:
@@ -208,6 +285,7 @@ class AdapterManager:
             self._retire(name, self._adapters.remove(name))
             self._resources.guards.forget(name)
             self._files.pop(name, None)
+            self._written.pop(name, None)
             self._faulty.discard(name)
             await asyncio.to_thread(self._snapshots.forget, name)
             _log.info("adapter %s is closed: it is no longer in the configuration", name)
@@ -239,6 +317,47 @@ class AdapterManager:
         is_faulty = bool(library.left_out or library.stand_ins)
         (self._faulty.add if is_faulty else self._faulty.discard)(adapter.name)
         self._retire(adapter.name, self._adapters.opened(adapter))
+
+    async def _reload_or_put_back(
+        self,
+        names: Sequence[str],
+        written: dict[str, AdapterSettings],
+        before: Mapping[Path, bytes],
+        by: Caller,
+        request_id: str,
+    ) -> AdapterStatus:
+        failures = {name: self._adapters.why_not_reloaded(name) for name in names}
+        done: dict[str, AdapterStatus] = {}
+        try:
+            for name in names:
+                done[name] = await self._reload(name, written, by, request_id)
+        except BaseException as failure:
+            replace_files(before)  # at once: this may be the end of the process
+            if isinstance(failure, Exception):
+                for name in names[: len(done) + 1]:
+                    await self._go_on(
+                        name, written, failures[name], by, request_id, anew=name in done
+                    )
+            raise
+        return done[names[0]]
+
+    async def _go_on(
+        self,
+        name: str,
+        written: dict[str, AdapterSettings],
+        failure: str,
+        by: Caller,
+        request_id: str,
+        *,
+        anew: bool,
+    ) -> None:
+        """Leave an adapter as it was before its files were replaced, and put back."""
+        if anew or not self.version(name):
+            with suppress(errors.OrbitError):
+                await self._reload(name, written, by, request_id)
+            return
+        self._files[name] = await asyncio.to_thread(FilesRead.now, self._files[name].paths)
+        self._adapters.not_reloaded(name, failure)
 
     async def _read_again(self, change: Change) -> dict[str, AdapterSettings]:
         # Looked at first, so that what changes while it is read counts as a change.
@@ -284,6 +403,10 @@ class AdapterManager:
             _log.warning("adapter %s is closed, though a turn still uses it", old.name)
         finally:
             await old.close()
+
+
+def _contents(paths: Iterable[Path]) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in paths}
 
 
 async def _warm(adapter: Adapter) -> None:

@@ -94,8 +94,14 @@ class Adapters:
         self._note_tried()
 
     def not_reloaded(self, name: str, why: str) -> None:
-        """Note why an open adapter goes on as it was, until it is opened anew."""
-        self._not_reloaded[name] = why
+        """Note why an open adapter goes on as it was, until it is opened anew; nothing if not."""
+        if why:
+            self._not_reloaded[name] = why
+        else:
+            self._not_reloaded.pop(name, None)
+
+    def why_not_reloaded(self, name: str) -> str:
+        return self._not_reloaded.get(name, "")
 
     def opened_at(self, name: str) -> datetime | None:
         """Return since when an adapter has been open as it is; None for one that is not."""

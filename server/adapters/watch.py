@@ -81,7 +81,7 @@ class AdapterWatch:
         What vanished may be about to come back, so it is given more time.
         """
         found = now[name]
-        if found == place.was:
+        if found == place.was or name in self._manager.rewriting:
             self._looks.pop(name, None)
             return False
         before, looks = self._looks.get(name, (None, 0))

@@ -10,18 +10,23 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
-from server.access.clients import client_of
+from server.access.clients import client_of, is_local_host
 from server.access.gateway import HEADERS as GATEWAY_HEADERS
+from server.access.models import ADMIN
 from server.access.rate_limits import LimitStatus
 from server.api.requests import ApiState
 from server.core.turn import Caller
-from server.errors import KeyForeign, KeyMissing, KeyUnknown, RateLimited
-
-ADMIN: Final = "admin"
-"""The role of keys that may manage the server."""
+from server.errors import AuthoringOff, KeyForeign, KeyMissing, KeyUnknown, RateLimited
 
 _NOT_IN_A_HOST: Final = frozenset("@/?#\\")
-_FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-real-ip")
+_FORWARDED: Final = (
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-real-ip",
+)
 
 # Only so that the documentation has its "Authorize" button: `key_of` reads the headers.
 _BEARER: Final = HTTPBearer(auto_error=False, description="`Authorization: Bearer KEY`")
@@ -35,7 +40,7 @@ async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> 
     May raise AccessDenied or RateLimited.
     """
     state: ApiState = request.app.state.api
-    caller = await _key_holder(request, state)
+    caller = await key_holder(request, state)
     if any(name in request.headers for name in GATEWAY_HEADERS):
         caller = state.gateway.speak_for(
             caller, request.headers, request.method, request.url.path, await request.body()
@@ -46,7 +51,7 @@ async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> 
     return caller
 
 
-async def _key_holder(request: Request, state: ApiState) -> Caller:
+async def key_holder(request: Request, state: ApiState) -> Caller:
     """Return whose key came with the request.
 
     A client that tried too many wrong ones may use only those that were right here before, such
@@ -82,6 +87,29 @@ async def admin_of(caller: KeyHolder) -> Caller:
 
 Admin = Annotated[Caller, Depends(admin_of)]
 """For a route's parameter: a caller whose key is an admin's."""
+
+
+async def author_of(request: Request, admin: Admin) -> Caller:
+    """Return who is asking; raise AuthoringOff unless files may be edited from there."""
+    state: ApiState = request.app.state.api
+    if not may_author(request, state):
+        where = "nobody" if state.authoring == "never" else "a server and a client of one machine"
+        raise AuthoringOff(
+            f"files are shown and changed for {where}, since console.authoring is "
+            f"{state.authoring!r}: its operator can set it to 'always'"
+        )
+    return admin
+
+
+Author = Annotated[Caller, Depends(author_of)]
+"""For a route's parameter: an admin who may look at files and change them."""
+
+
+def may_author(request: Request, state: ApiState) -> bool:
+    """Return whether `console.authoring` lets admins edit files from where this came."""
+    if state.authoring == "loopback":
+        return state.listens_locally and is_loopback(request)
+    return state.authoring == "always"
 
 
 def key_of(request: Request) -> str:
@@ -127,15 +155,6 @@ def is_address(host: str) -> bool:
     """Return whether a host is an address, which no web page can point elsewhere, or this one."""
     try:
         return host == "localhost" or bool(ipaddress.ip_address(host))
-    except ValueError:
-        return False
-
-
-@lru_cache(maxsize=256)
-def is_local_host(host: str) -> bool:
-    """Return whether a host is this machine, by its loopback address or name."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from server.core.json import to_json
+
 SESSION_ID: Final = r"^[A-Za-z0-9_.:-]{1,128}$"
 EXAMPLES: Final = json.loads(files("server.api").joinpath("examples.json").read_text("utf-8"))
 """Requests and answers as the documentation of the calls shows them, by name."""
@@ -24,6 +26,10 @@ class MessageRequest(StrictModel):
 
     message: str = Field(description="The question, in plain words.")
 
+    def question(self) -> str:
+        """Return the question as it is understood, judged and remembered."""
+        return self.message
+
 
 class ChatRequest(MessageRequest):
     """A question. The key decides which adapter it goes to."""
@@ -34,6 +40,25 @@ class ChatRequest(MessageRequest):
         None, description="Names the conversation; one is made up when it is left out."
     )
     stream: bool = Field(default=False, description="Answer as server-sent events.")
+    explain: bool = Field(
+        default=False,
+        description="Say in `trace` how long each stage took, and to admins what it found.",
+    )
+    arguments: dict[str, Any] | None = Field(
+        None,
+        max_length=100,
+        description="Values by name for what the last answer of the session asked for "
+        "(`metadata.missing`); `message` may then be empty.",
+    )
+
+    def question(self) -> str:
+        """Return the message, and whatever of the arguments it does not say, in words."""
+        said = [self.message] if self.message.strip() else []
+        for name, value in (self.arguments or {}).items():
+            words = value if isinstance(value, str) else to_json(value)
+            if value is not None and words not in self.message:
+                said.append(f"{name.replace('_', ' ')}: {words}")
+        return "; ".join(said)
 
 
 class ConfirmRequest(StrictModel):
@@ -76,6 +101,9 @@ class ChatResponse(BaseModel):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["answer"]]})
 
+    trace: list[dict[str, Any]] | None = Field(
+        None, description="Its stages, each with its `ms`; only with `explain`."
+    )
     content: str = Field(description="The answer as Markdown.")
     metadata: dict[str, Any] = Field(
         description="Source, template, tool execution, how the template was chosen, "
@@ -93,6 +121,111 @@ class ToolsResponse(BaseModel):
     tools: list[dict[str, Any]] = Field(
         description="Each template as OpenAI's clients take it in `tools`."
     )
+
+
+class LibraryResponse(BaseModel):
+    """What an adapter's library says to whoever may use it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["library"]]})
+
+    adapter: str
+    name: str = Field(description="Of the domain.")
+    description: str
+    languages: list[str] = Field(description="Those that answers are given in.")
+    version: str = Field(description="Of the domain, as its author counts.")
+    synonyms: dict[str, list[str]] = Field(description="Words, and others that mean the same.")
+    sources: list[dict[str, Any]] | None = Field(
+        None, description="The adapters behind it, if it has some, and which of them serve."
+    )
+    templates: list[dict[str, Any]] = Field(
+        description="Each with its examples, parameters and effect, as the key's role may run it."
+    )
+
+
+class FoundProblem(BaseModel):
+    what: str
+    where: str = Field(description="The file and its line.")
+    kind: str = Field(description="Stable name of the kind of problem.")
+    severity: Literal["error", "warning"]
+
+
+class ProblemsResponse(BaseModel):
+    """What is wrong with an adapter's settings and the files of its library."""
+
+    problems: list[FoundProblem]
+
+
+class MapRequest(MessageRequest):
+    """A question to find on the map."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"message": "What is 15% of 200?"}]})
+
+
+class MapPoint(BaseModel):
+    template: str
+    example: str
+    x: float
+    y: float
+
+
+class MapResponse(BaseModel):
+    """The examples of a library in two dimensions."""
+
+    points: list[MapPoint]
+    explained: list[float] = Field(description="The share of all difference along x, and along y.")
+    left_out: list[str] = Field(
+        description="Adapters behind it whose examples another encoder reads, so that they "
+        "cannot be compared."
+    )
+
+
+class NearExample(BaseModel):
+    template: str
+    example: str
+    similarity: float = Field(description="Cosine of the vectors.")
+
+
+class PlaceResponse(BaseModel):
+    """Where a question lies on the map."""
+
+    x: float
+    y: float
+    nearest: list[NearExample]
+
+
+class SentenceBetween(NearExample):
+    near: str = Field(description="The nearest example of the other template.")
+
+
+class TemplatePair(BaseModel):
+    templates: list[str] = Field(min_length=2, max_length=2)
+    sentences: list[SentenceBetween] = Field(
+        description="Examples of one that are about as near to the other as to their own."
+    )
+
+
+class CollisionsResponse(BaseModel):
+    """Templates that are easily confused, the likeliest first."""
+
+    pairs: list[TemplatePair]
+    left_out: list[str] = Field(description="As on the map.")
+
+
+class WordUseRow(BaseModel):
+    template: str | None = Field(description="Null for the vocabulary, which templates share.")
+    where: Literal["example", "counter_example", "description", "synonym", "parameter", "choice"]
+    text: str
+    span: list[int] = Field(description="From which character of `text` to which.")
+    parameter: str | None = None
+
+
+class WordsResponse(BaseModel):
+    """Where a library uses a word, in whatever form."""
+
+    word: str
+    stem: str = Field(description="In the first language of the domain.")
+    uses: list[WordUseRow]
+    more: bool = Field(description="Whether there are more than are listed.")
 
 
 class IntentRequest(MessageRequest):
@@ -138,8 +271,21 @@ def refusals(*rows: int | tuple[int, str]) -> dict[int | str, dict[str, Any]]:
 
 def request_body(model: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
     """Return the documentation of a body that the route reads itself, for `openapi_extra`."""
-    content = {"application/json": {"schema": model.model_json_schema()}}
+    schema = model.model_json_schema()
+    # Here a reference to another model would point into nothing.
+    content = {"application/json": {"schema": _inlined(schema, schema.pop("$defs", {}))}}
     return {"requestBody": {"required": required, "content": content}}
+
+
+def _inlined(schema: Any, models: dict[str, Any]) -> Any:
+    """A schema with the models that it refers to in place of the references."""
+    if isinstance(schema, list):
+        return [_inlined(each, models) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(models[schema["$ref"].rpartition("/")[2]], models)
+    return {key: _inlined(each, models) for key, each in schema.items()}
 
 
 class Health(BaseModel):

@@ -3,16 +3,22 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from server.adapters.manager import cancel_tasks
-from server.api.error_responses import error_body, error_response, internal_error, status_of
+from server.api.error_responses import (
+    error_body,
+    error_response,
+    internal_error,
+    log_failure,
+    status_of,
+)
 from server.api.openai_schemas import completion_chunk, openai_error, openai_error_response
-from server.core.decision import Answer
+from server.core.decision import Answer, Explain
 from server.core.json import to_json
 from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError
@@ -45,6 +51,7 @@ class AnswerStream(Response):
         request_id: str,
         heartbeat_s: float,
         blocked_in: BlockedIn = "words",
+        explain: Explain | None = None,
     ) -> None:
         """`listener` hears the words of `turn`; `blocked_in` is for what a guard answers."""
         super().__init__()
@@ -54,6 +61,7 @@ class AnswerStream(Response):
         self._request_id = request_id
         self._heartbeat_s = heartbeat_s
         self._blocked_in = blocked_in
+        self._explain = explain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         disconnect = asyncio.ensure_future(receive())  # all that can come after the body
@@ -110,7 +118,8 @@ class AnswerStream(Response):
             async for part in self._rest(self._turn.result(), sources_sent=sources_sent):
                 yield part
         else:
-            yield _event({"status": "error", "isComplete": True, **self._failure_body(failure)})
+            body = _failure_body(failure, self._request_id)
+            yield _event({"status": "error", "isComplete": True, **body})
 
     async def _rest(self, answer: Answer, *, sources_sent: bool) -> AsyncIterator[bytes]:
         if not sources_sent:
@@ -121,7 +130,7 @@ class AnswerStream(Response):
             yield _progress_event("reset", reason="the answer is another")
         async for chunk in self._chunks(answer, answer.content.removeprefix(spoken)):
             yield _progress_event("streaming", chunk=chunk)
-        data = answer.to_dict(self._session_id)
+        data = answer.to_dict(self._session_id, self._explain)
         del data["content"]
         yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
 
@@ -143,11 +152,6 @@ class AnswerStream(Response):
 
     def _error_response(self, failure: OrbitError) -> Response:
         return error_response(failure, self._request_id)
-
-    def _failure_body(self, failure: BaseException) -> Mapping[str, Any]:
-        if isinstance(failure, OrbitError) and status_of(failure) != 500:
-            return error_body(failure.code, failure.public, self._request_id)
-        return internal_error(self._request_id)
 
 
 class CompletionStream(AnswerStream):
@@ -192,6 +196,83 @@ class CompletionStream(AnswerStream):
     def _chunk(self, delta: Mapping[str, Any], reason: str | None = None, **more: Any) -> bytes:
         chunk = completion_chunk(delta, reason, self._adapter, self._request_id, self._created)
         return _event(chunk | more)
+
+
+class EventStream(Response):
+    """Events as they come; a client that reads slowly is waited for, one that leaves ends them.
+
+    What fails before the first event is answered with its status, what fails later with an
+    `error` event in the one error shape.
+    """
+
+    def __init__(
+        self,
+        events: AsyncGenerator[Mapping[str, Any], None],
+        request_id: str,
+        heartbeat_s: float,
+    ) -> None:
+        super().__init__()
+        self._events = events
+        self._request_id = request_id
+        self._heartbeat_s = heartbeat_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        disconnect = asyncio.ensure_future(receive())  # all that can come after the body
+        respond = asyncio.create_task(self._respond(scope, receive, send))
+        try:
+            await asyncio.wait({disconnect, respond}, return_when=asyncio.FIRST_COMPLETED)
+            if respond.done():
+                respond.result()
+        finally:
+            await cancel_tasks((respond, disconnect))
+            await self._events.aclose()
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            first = await anext(self._events)
+        except OrbitError as failure:
+            await error_response(failure, self._request_id)(scope, receive, send)
+            return
+
+        async def say(part: bytes) -> None:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+
+        await send({"type": "http.response.start", "status": 200, "headers": [*_HEADERS]})
+        await say(_event(first))
+        coming = asyncio.ensure_future(anext(self._events, None))
+        try:
+            while True:
+                done, _ = await asyncio.wait({coming}, timeout=self._heartbeat_s)
+                if not done:
+                    await say(_HEARTBEAT)
+                    continue
+                event = coming.result()
+                if event is None:
+                    break
+                await say(_event(event))
+                coming = asyncio.ensure_future(anext(self._events, None))
+        except Exception as failure:
+            if not coming.done() or coming.exception() is not failure:
+                raise
+            await say(_event(_failure_event(failure, self._request_id)))
+        finally:
+            await cancel_tasks([coming])
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _failure_event(failure: Exception, request_id: str) -> Mapping[str, Any]:
+    """How a stream ends that has begun; what has no name is logged here."""
+    if isinstance(failure, OrbitError):
+        log_failure(failure, request_id)
+    else:
+        _log.error("request %s failed", request_id, exc_info=failure)
+    return {"status": "error", "isComplete": True, **_failure_body(failure, request_id)}
+
+
+def _failure_body(failure: BaseException, request_id: str) -> Mapping[str, Any]:
+    if isinstance(failure, OrbitError) and status_of(failure) != 500:
+        return error_body(failure.code, failure.public, request_id)
+    return internal_error(request_id)
 
 
 def _sources_event(*template_ids: str | None) -> bytes:

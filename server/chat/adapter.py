@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from server.access.rate_limits import RateLimits
@@ -18,12 +19,16 @@ from server.guards.guard import Guard
 from server.intents.classifier import Detect
 from server.library.model import Library
 from server.llm.models import AdapterModels
+from server.matching.matcher import Matcher
 from server.metrics.metrics import Metrics
 from server.providers.embeddings.watched import WatchedEmbedder
 from server.retrievers.courtesy import CourtesyDecider, Following
 from server.retrievers.implementations.intent.composite import IntentCompositeRetriever
 from server.settings.adapters import CsvSettings
 from server.tools.policy.chain import PolicyChain
+
+Deciders = Following | CourtesyDecider
+"""The chain of an adapter that has a library of its own."""
 
 
 class Leases:
@@ -61,7 +66,7 @@ class Adapter:
 
     name: str
     library: Library
-    decider: Following | CourtesyDecider | IntentCompositeRetriever
+    decider: Deciders | IntentCompositeRetriever
     chain: PolicyChain
     tool_timeout_s: float
     detect: Detect | None = None
@@ -91,6 +96,12 @@ class Adapter:
     details: dict[str, Any] = field(default_factory=dict)
     encoder: WatchedEmbedder | None = None
     index_name: str = ""
+    matcher: Matcher | None = None
+    """What knows the vectors of its examples."""
+    at_threshold: Callable[[float], AbstractAsyncContextManager[Deciders]] | None = None
+    """Opens its deciders once more, with another threshold and over the same index."""
+    questions_path: Path | None = None
+    """Where its author writes down what people ask, and what should come of it."""
     leases: Leases = field(default_factory=Leases, init=False, compare=False)
     """Held by whoever uses it across an `await`, from the step in which it was looked up."""
     sensitive_templates: frozenset[str] = field(init=False)

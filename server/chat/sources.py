@@ -17,7 +17,7 @@ from server.core.tools import ToolDefinition
 from server.core.turn import Caller, Turn
 from server.errors import AdapterUnavailable, OrbitError, RateLimited
 from server.intents.detector import Detection
-from server.library.model import Domain, Library, ResponseConfig
+from server.library.model import Domain, Library, ResponseConfig, Template
 from server.retrievers.followups.context import FollowUpDecision
 from server.retrievers.implementations.intent.composite import NOT_REACHED, SourceAnswer
 
@@ -191,18 +191,34 @@ def shared_library(adapter: Adapter) -> Library:
     """The library of an adapter; of one with others behind it, of those that serve together."""
     if adapter.composite is None:
         return adapter.library
-    return _together(adapter, {one.name: one.library for one in _serving(adapter)})
+    return _together(adapter, {one.name: one.library for one in serving_sources(adapter)})
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTemplate:
+    """A template that a caller may run; `id` is how the adapter that was asked knows it."""
+
+    id: str
+    source: Adapter
+    template: Template
+
+
+def templates_open_to(adapter: Adapter, caller: Caller) -> list[OpenTemplate]:
+    """What a caller may run, by an adapter or by those behind it, whatever the intent."""
+    own = [OpenTemplate(t.id, adapter, t) for t in adapter.chain.open_to(caller, any_intent=True)]
+    behind = [
+        OpenTemplate(qualified_id(one.name, template.id), one, template)
+        for one in serving_sources(adapter)
+        for template in one.chain.open_to(caller, any_intent=True)
+    ]
+    return [*own, *behind]
 
 
 def tools_open_to(adapter: Adapter, caller: Caller) -> list[ToolDefinition]:
-    """What a caller may run, by an adapter or by those behind it, whatever the intent.
-
-    A name that two of these have begins with the adapter's.
-    """
+    """What a caller may run, as tools; a name that two sources have begins with the adapter's."""
     found = [
-        (one.name, template.to_tool_definition())
-        for one in (adapter, *_serving(adapter))
-        for template in one.chain.open_to(caller, any_intent=True)
+        (each.source.name, each.template.to_tool_definition())
+        for each in templates_open_to(adapter, caller)
     ]
     counts = Counter(tool.name for _, tool in found)
     return [
@@ -211,7 +227,7 @@ def tools_open_to(adapter: Adapter, caller: Caller) -> list[ToolDefinition]:
     ]
 
 
-def _serving(adapter: Adapter) -> Iterator[Adapter]:
+def serving_sources(adapter: Adapter) -> Iterator[Adapter]:
     """The adapters behind one that serve now."""
     resolve = adapter.resolve_adapter
     for source in adapter.sources:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
-from server.cli import options
-from server.cli.library_folder import (
+from server.adapters.library_folder import (
     DOMAIN,
-    ENDINGS,
-    QUESTIONS,
     adapters_of,
     library_adapter,
     project_around,
     template_files,
 )
+from server.cli import options
 from server.cli.output import print_result, say
 from server.errors import Location, Problem
 from server.settings.adapters import AdapterSettings
@@ -32,7 +30,6 @@ from server.settings.models import Settings
 if TYPE_CHECKING:
     from server.adapters.check import LoadedAdapter
     from server.library.model import Library
-    from server.tools.sql.database import Database
 
 
 def check(
@@ -216,6 +213,7 @@ async def ask_all(found: Sequence[Checked], *, strict: bool) -> list[Problem]:
     from server.adapters.library_lock import lock_problem
     from server.evaluation.asked_examples import ask_examples
     from server.evaluation.example_report import KINDS, problems_of, summary
+    from server.evaluation.library_check import named_by
     from server.evaluation.rehearsals import open_rehearsals
 
     problems: list[Problem] = []
@@ -230,7 +228,7 @@ async def ask_all(found: Sequence[Checked], *, strict: bool) -> list[Problem]:
         locked = one.loaded.lock
         if locked is not None and locked.basis.encoder != encoder:
             path = one.adapter.config.domain_config_path
-            changed = lock_problem(path, ["the encoder"], _which(one.adapter, one.settings))
+            changed = lock_problem(path, ["the encoder"], named_by(one.adapter, one.settings))
             problems += [changed] if changed else []
     failing = frozenset(KINDS.values()) if strict else frozenset[str]()
     return [replace(p, severity="error") if p.kind in failing else p for p in problems]
@@ -242,88 +240,13 @@ def _check_adapter(
     settings: Settings | None = None,
     checked: list[Checked] | None = None,
 ) -> list[Problem]:
-    from server.adapters.check import load_adapter  # too much to import for `--help`
-    from server.adapters.composite import composite_problems
-    from server.adapters.intents import PackReader
-    from server.evaluation.example_check import example_problems
-    from server.evaluation.questions import load_questions
-    from server.evaluation.suggestions import suggestions
-    from server.extraction.extractor import Extractor
-    from server.guards.options import guard_problems
-    from server.tools.sql.databases import open_database
+    from server.evaluation.library_check import check_adapter  # too much to import for `--help`
 
-    if adapter.config.child_adapters:
-        return list(composite_problems(adapter))
-    read = load_adapter(adapter, environ, settings)
-    problems = list(read.problems)
-    if read.library is not None and read.database is not None:
-        database = open_database(read.database)
-        problems += asyncio.run(_asked_and_closed(read.library, database))
-    if read.library is not None:
-        extractor = Extractor(read.library.domain)
-        problems += example_problems(read.library, extractor, PackReader(read.pack))
-        if not any(problem.is_error for problem in problems):
-            problems += suggestions(read.library, extractor)
-            if checked is not None:
-                checked.append(Checked(adapter, read, read.library, environ, settings))
-        if read.lock is not None:
-            problems += _lock_problems(adapter, read, environ, _which(adapter, settings))
-    if settings is not None:
-        problems += guard_problems(adapter, read.library, settings, environ)
-    # Which templates there are is only known when all of them can be read.
-    known = read.library.written if read.library else None
-    folder = adapter.config.domain_config_path.parent
-    if known is not None:
-        known |= _template_ids_in(folder, environ)
-    for path in sorted(folder.glob(f"{QUESTIONS}*")):
-        if path.suffix in ENDINGS:
-            problems += load_questions(path, known, environ)[1]
-    return problems
-
-
-async def _asked_and_closed(library: "Library", database: "Database") -> list[Problem]:
-    from server.tools.sql.check import ask_database
-
-    try:
-        return (await ask_database(library, database)).problems
-    finally:
-        await database.close()
-
-
-def _lock_problems(
-    adapter: AdapterSettings, read: "LoadedAdapter", environ: Mapping[str, str], which: str
-) -> list[Problem]:
-    """Return what is not as it was judged any more, but for the encoder, which is not loaded."""
-    from server.adapters.library_lock import basis_of, lock_problem
-
-    if read.lock is None or read.library is None:
-        return []
-    from server.evaluation.questions import load_questions, questions_digest
-
-    path = adapter.config.domain_config_path
-    asked, _ = load_questions(path.parent / f"{QUESTIONS}.yaml", read.library.templates, environ)
-    digest = questions_digest(asked)
-    now = basis_of(read.library, adapter.config, read.calibration, questions=digest)
-    problem = lock_problem(path, read.lock.basis.changes(now), which)
-    return [problem] if problem else []
-
-
-def _which(adapter: AdapterSettings, settings: Settings | None) -> str:
-    """How other commands are told of an adapter, or of the library of a folder."""
-    folder = adapter.config.domain_config_path.parent
-    return str(folder) if settings is None else f"--adapter {adapter.name}"
-
-
-def _template_ids_in(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
-    """The ids in all template files of a folder: questions may be about more than is loaded."""
-    found: set[str] = set()
-    for path in template_files(folder, environ):
-        data = read_yaml(path, environ, top=(dict, list)).data
-        entries = data.get("templates") if isinstance(data, dict) else data
-        for entry in entries if isinstance(entries, list) else ():
-            if isinstance(entry, dict) and isinstance(entry.get("id"), str):
-                found.add(entry["id"])
-    return frozenset(found)
+    found = check_adapter(adapter, environ, settings)
+    if checked is not None and found.askable is not None and found.askable.library is not None:
+        loaded, library = found.askable, found.askable.library
+        checked.append(Checked(adapter, loaded, library, environ, settings))
+    return found.problems
 
 
 def _kind_of(path: Path, environ: Mapping[str, str]) -> str:

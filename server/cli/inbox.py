@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from server.cli import options
-from server.cli.library_folder import QUESTIONS
-from server.cli.output import CommandGroup, fail, print_result, say, show_progress
+from server.cli.output import CommandGroup, print_result, say, show_progress
 
 if TYPE_CHECKING:
     from server.conversation.inbox import InboxStore
@@ -82,26 +81,20 @@ def drop(
     """Delete clusters that were dealt with, or are not worth it."""
     found = options.configured(config, data=data)
     chosen = found.library_adapter(adapter)
+    from server.evaluation.inbox import cluster_of
 
     async def work() -> int:
         store = _open_store(found.settings)
         try:
-            clusters = {c.number: c for c in await _clusters(found, chosen, store)}
-            for number in numbers:
-                if number not in clusters:
-                    fail(_unknown(number, list(clusters)))
-            gone = [turn.number for number in numbers for turn in clusters[number].turns]
+            clusters = await _clusters(found, chosen, store)
+            dropped = [cluster_of(clusters, number) for number in numbers]
+            gone = [turn.number for cluster in dropped for turn in cluster.turns]
             return await store.drop(gone)
         finally:
             await store.close(with_database=True)
 
     count = asyncio.run(work())
     say(f"{count} turn{'s' * (count != 1)} deleted")
-
-
-def _unknown(number: int, known: list[int]) -> str:
-    there = f"there are {', '.join(map(str, known))}" if known else "the inbox is empty"
-    return f"no cluster has the number {number}; {there}"
 
 
 def _open_store(settings: "Settings") -> "InboxStore":
@@ -130,10 +123,8 @@ async def _clusters(
 async def _review(
     found: options.Configured, adapter: "AdapterSettings", *, most: int, only: int | None = None
 ) -> "list[Review]":
-    from server.adapters.check import load_adapter
-    from server.errors import ConfigurationInvalid
-    from server.evaluation.inbox_review import InboxReview
-    from server.evaluation.questions import load_questions
+    from server.evaluation.inbox import cluster_of
+    from server.evaluation.inbox_review import load_review
     from server.evaluation.rehearsals import open_rehearsals
 
     store = _open_store(found.settings)
@@ -142,19 +133,11 @@ async def _review(
     finally:
         await store.close(with_database=True)
     if only is not None:
-        known = [cluster.number for cluster in clusters]
-        clusters = [cluster for cluster in clusters if cluster.number == only]
-        if not clusters:
-            fail(_unknown(only, known))
+        clusters = [cluster_of(clusters, only)]
     if not clusters:
         return []
-    loaded = load_adapter(adapter, found.environ, found.settings)
-    if loaded.library is None:
-        raise ConfigurationInvalid(loaded.problems)
-    path = adapter.config.domain_config_path.parent / f"{QUESTIONS}.yaml"
-    questions, _ = load_questions(path, loaded.library.templates, found.environ)
     with TemporaryDirectory(prefix="orbit-inbox-") as scratch:
         placed = found.with_data_dir(Path(scratch))
         async with open_rehearsals(placed.settings, placed.environ, adapter) as rehearsals:
-            review = InboxReview(loaded.library, rehearsals, questions)
+            review = load_review(rehearsals, found.environ)
             return await review.review(clusters, most)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from server.adapters.library_folder import QUESTIONS
 from server.cli import options
-from server.cli.library_folder import QUESTIONS
 from server.cli.output import fail, print_result, say
 
 if TYPE_CHECKING:

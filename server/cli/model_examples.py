@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import yaml
 
+from server.adapters.library_folder import library_adapter
 from server.authoring.drafts import Draft, draft_texts
 from server.authoring.model_examples import (
     flaw_of,
@@ -18,7 +19,6 @@ from server.authoring.model_examples import (
     with_examples,
 )
 from server.authoring.project import variables_of
-from server.cli.library_folder import library_adapter
 from server.cli.options import Configured
 from server.cli.output import fail, say
 from server.core.ports import ChatModel

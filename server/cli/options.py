@@ -164,7 +164,7 @@ def configured_at(place: Path | None, config: Path, *, data: Path | None = None)
     file = config_file(place)
     if file.is_file():
         return configured(file, data=data)
-    from server.cli.library_folder import (
+    from server.adapters.library_folder import (
         DOMAIN,
         adapters_of,
         library_adapter,

@@ -1,5 +1,6 @@
 """What stands in the inbox, in clusters of turns that seem to want the same."""
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import numpy as np
 
 from server.conversation.inbox import InboxTurn
 from server.core.ports import Vectors
+from server.errors import ClusterUnknown
 
 Embed = Callable[[Sequence[str]], Awaitable[Vectors]]
 
@@ -101,6 +103,16 @@ async def clusters_of(turns: Sequence[InboxTurn], embed: Embed) -> list[Cluster]
     return sorted(found, key=lambda cluster: (-len(cluster.turns), cluster.number))
 
 
+def cluster_of(clusters: Sequence[Cluster], number: int) -> Cluster:
+    """Return the cluster of that number, or raise `ClusterUnknown`."""
+    found = next((cluster for cluster in clusters if cluster.number == number), None)
+    if found is None:
+        known = ", ".join(str(cluster.number) for cluster in clusters)
+        there = f"there are {known}" if known else "the inbox is empty"
+        raise ClusterUnknown(f"no cluster has the number {number}; {there}")
+    return found
+
+
 def _was_called_wrongly(turn: InboxTurn) -> bool:
     answered = turn.kind in ("answered", "asked", "corrected")
     return turn.verdict == "wrong" and turn.expected is None and answered
@@ -115,7 +127,7 @@ async def _near_ones(
     questions = list(of_question)[-_MOST_COMPARED:]
     vectors = await embed(questions)
     found = []
-    for members in merge_near(vectors @ vectors.T, NEAR):
+    for members in await asyncio.to_thread(merge_near, vectors @ vectors.T, NEAR):
         inside = vectors[members]
         counts = np.array([len(of_question[questions[at]]) for at in members])
         central = members[int((inside @ inside.T @ counts).argmax())]

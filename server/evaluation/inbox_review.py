@@ -5,14 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from server.adapters.check import load_adapter
+from server.adapters.library_folder import QUESTIONS
 from server.core.decision import Ending, NoMatch
 from server.core.suggestions import shortened
+from server.errors import ConfigurationInvalid
 from server.evaluation.decided import decided
 from server.evaluation.decision_log import LoggedQuestion, Replayed
 from server.evaluation.diff import Diff, Version, ask_all, compare
 from server.evaluation.inbox import Cluster
 from server.evaluation.proposals import Proposal, counter_example, new_example, synonyms_for
-from server.evaluation.questions import Question
+from server.evaluation.questions import Question, load_questions
 from server.evaluation.rehearsals import Rehearsals
 from server.extraction.extractor import Extractor
 from server.library.model import Library
@@ -183,6 +186,20 @@ class InboxReview:
         if taken is not None and taken != target:
             proposals.append(counter_example(self.library.templates[taken], cluster.central))
         return proposals
+
+
+def load_review(rehearsals: Rehearsals, environ: Mapping[str, str]) -> InboxReview:
+    """Read the library that is rehearsed, and the questions beside it. Blocks.
+
+    Raises `ConfigurationInvalid`.
+    """
+    adapter = rehearsals.adapter
+    loaded = load_adapter(adapter, environ, rehearsals.settings)
+    if loaded.library is None:
+        raise ConfigurationInvalid(loaded.problems)
+    path = adapter.config.domain_config_path.parent / f"{QUESTIONS}.yaml"
+    questions, _ = load_questions(path, loaded.library.templates, environ)
+    return InboxReview(loaded.library, rehearsals, questions)
 
 
 def _central(cluster: Cluster, endings: Sequence[Ending]) -> Ending:

@@ -10,8 +10,10 @@ from math import ceil
 from typing import Any, Final
 
 from server.core.decision import (
+    Answer,
     Call,
     Clarify,
+    ClarifyingQuestion,
     Ending,
     Match,
     MissingArguments,
@@ -106,6 +108,8 @@ class Outcome:
     nearest: str | None = None
     tool_succeeded: bool | None = None
     """Whether the tool did what it was called for; None where none was made."""
+    clarified: bool = False
+    """Whether it was asked which of several is meant, or what a rule pack has to know first."""
 
 
 def equal_arguments(expected: Mapping[str, Any], asks: Collection[str], outcome: Outcome) -> bool:
@@ -152,9 +156,11 @@ def outcome_of(
                 latency_ms=latency_ms,
                 answer=answer,
                 nearest=nearest.template_id if nearest else None,
+                clarified=isinstance(decision, Clarify | ClarifyingQuestion),
             )
     now = datetime.now().astimezone()
-    defaults = {p.name: p.default_on(now) for p in templates[match.template_id].parameters}
+    template = templates.get(match.template_id)  # None where a guard leads to another adapter
+    defaults = {p.name: p.default_on(now) for p in template.parameters} if template else {}
     return Outcome(
         template=match.template_id,
         called=not isinstance(decision, MissingArguments),
@@ -180,15 +186,32 @@ def _nearest(decision: Ending) -> Match | None:
     return None
 
 
-class Rehearsal:
-    """Runs the calls that read, unless nothing is to run; others end with an error instead."""
+def tool_succeeded(answer: Answer, templates: Mapping[str, Template]) -> bool | None:
+    """Whether the tool did its work; None where no call was made, as one that writes is not."""
+    decision = answer.decision
+    template = templates.get(decision.match.template_id) if isinstance(decision, Call) else None
+    status = answer.metadata.get("tool_execution", {}).get("status")
+    if template is None or template.effect != "read":
+        return None
+    return None if status is None else status == "success"
 
-    def __init__(self, runner: Runner, *, reads: bool = True) -> None:
+
+class Rehearsal:
+    """Runs the calls that read, unless nothing is to run; others end with an error instead.
+
+    With `only`, those of other templates do not run either.
+    """
+
+    def __init__(
+        self, runner: Runner, *, reads: bool = True, only: Collection[str] | None = None
+    ) -> None:
         self._runner = runner
         self._reads = reads
+        self._only = only
 
     async def execute(self, call: ToolCall, *, timeout_s: float) -> ToolResult:
-        if call.effect == "read" and self._reads:
+        is_open = self._only is None or call.template_id in self._only
+        if call.effect == "read" and self._reads and is_open:
             return await self._runner.execute(call, timeout_s=timeout_s)
         return ToolResult.of_no_call(call, f"a {call.effect} is not made while a library is tested")
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from server.core.ports import Vectors
 from server.evaluation.example_failures import FailedExample
+from server.library.changes import LibraryChange
 from server.library.model import Library, Parameter, Template
 from server.text.language import load_language
 from server.text.tokens import is_word
@@ -22,11 +23,15 @@ _MOST_WORDS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A line of YAML, where it belongs, and what it makes of a library."""
+    """A line of YAML, where it belongs, and what it makes of a library.
+
+    `changes` say the same of it, where there are words for such a change.
+    """
 
     place: str
     line: str
     apply: Callable[[Library], Library]
+    changes: tuple[LibraryChange, ...] = ()
 
 
 async def propose(
@@ -52,7 +57,8 @@ def new_example(template: Template, example: str) -> Proposal:
         return replace(library, templates={**library.templates, template.id: changed})
 
     line = f"nl_examples: [{json.dumps(example, ensure_ascii=False)}]"
-    return Proposal(repr(template.id), line, apply)
+    change = LibraryChange("add_example", example, template.id)
+    return Proposal(repr(template.id), line, apply, (change,))
 
 
 def counter_example(other: Template, example: str) -> Proposal:
@@ -64,7 +70,8 @@ def counter_example(other: Template, example: str) -> Proposal:
         return replace(library, templates={**library.templates, other.id: changed})
 
     line = f"counter_examples: [{json.dumps(example, ensure_ascii=False)}]"
-    return Proposal(repr(other.id), line, apply)
+    change = LibraryChange("add_counter_example", example, other.id)
+    return Proposal(repr(other.id), line, apply, (change,))
 
 
 async def synonyms_for(
@@ -91,7 +98,8 @@ async def synonyms_for(
 
     written = {known: [w for w, k in found.items() if k == known] for known in found.values()}
     line = f"synonyms: {json.dumps(written, ensure_ascii=False)}"
-    return Proposal("the domain's vocabulary", line, apply)
+    changes = [LibraryChange("add_synonym", word, word=known) for word, known in found.items()]
+    return Proposal("the domain's vocabulary", line, apply, tuple(changes))
 
 
 def _pattern(failed: FailedExample) -> Proposal | None:

@@ -1,7 +1,7 @@
 """questions.yaml: what people ask, and what a library should make of it."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -59,6 +59,20 @@ def load_questions(
         if not found:
             questions.append(question)
     return tuple(questions), tuple(problems)
+
+
+def usable_questions(
+    questions: Sequence[Question], templates: Collection[str]
+) -> tuple[tuple[Question, ...], tuple[tuple[int, str], ...]]:
+    """Return the questions that can be used, and what is wrong with the others, by their place."""
+    wrong = [
+        (place, what)
+        for place, question in enumerate(questions)
+        for _, what, _ in _contradictions(question, templates)
+    ]
+    unusable = {place for place, _ in wrong}
+    usable = tuple(each for place, each in enumerate(questions) if place not in unusable)
+    return usable, tuple(wrong)
 
 
 def questions_digest(questions: Iterable[Question]) -> str:
@@ -120,14 +134,19 @@ def _problems(invalid: ValidationError, document: Document, keys: Keys) -> Itera
 def _inconsistencies(
     question: Question, templates: Collection[str] | None, document: Document, keys: Keys
 ) -> Iterator[Problem]:
+    for name, why, kind in _contradictions(question, templates):
+        yield Problem(why, document.where((*keys, name)), kind)
+
+
+def _contradictions(
+    question: Question, templates: Collection[str] | None
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the key that is at fault, why, and the kind of problem."""
     if question.template is None:
         for name in ("arguments", "asks"):
             if getattr(question, name):
-                why = f"`{name}` means nothing beside `template: null`"
-                yield Problem(why, document.where((*keys, name)), "contradiction")
+                yield name, f"`{name}` means nothing beside `template: null`", "contradiction"
     elif templates is not None and question.template not in templates:
-        why = f"no template is called {question.template!r}"
-        yield Problem(why, document.where((*keys, "template")), "unknown-template")
+        yield "template", f"no template is called {question.template!r}", "unknown-template"
     for name in sorted(set(question.asks) & set(question.arguments or {})):
-        why = f"{name!r} is both given and asked for"
-        yield Problem(why, document.where((*keys, "asks")), "contradiction")
+        yield "asks", f"{name!r} is both given and asked for", "contradiction"

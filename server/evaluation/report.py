@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from server.core.json import to_json
 from server.evaluation.outcomes import Outcome, auroc, equal_arguments, percentile, share
@@ -255,6 +255,19 @@ def failure_of(question: Question, outcome: Outcome) -> str | None:
     if outcome.tool_succeeded is False:
         return f"the tool failed: {outcome.answer}"
     return None
+
+
+Verdict = Literal["right", "silent", "asked", "wrong"]
+"""What became of a question: `asked` is a question back that was not due."""
+
+
+def verdict(question: Question, outcome: Outcome) -> Verdict:
+    """Return what became of a question; one that did nothing when nothing was due is right."""
+    if failure_of(question, outcome) is None:
+        return "right"
+    if outcome.called:
+        return "wrong"
+    return "asked" if outcome.asked or outcome.clarified else "silent"
 
 
 def _answer_right(question: Question, outcome: Outcome) -> bool:

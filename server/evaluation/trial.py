@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 from server.adapters.local import ask_once, open_adapter
 from server.chat.adapter import Adapter
 from server.chat.sources import shared_library
-from server.core.decision import Answer, Call
 from server.errors import Problem, RequestInvalid
 from server.evaluation.calibration import (
     LEAST_QUESTIONS,
@@ -22,12 +21,12 @@ from server.evaluation.calibration import (
 )
 from server.evaluation.cassettes import Cassette, Recording, Replaying
 from server.evaluation.curves import Curves, curves
-from server.evaluation.outcomes import Outcome, Rehearsal, outcome_of
+from server.evaluation.outcomes import Outcome, Rehearsal, outcome_of, tool_succeeded
 from server.evaluation.perturbations import perturbed
 from server.evaluation.questions import Question, load_questions
 from server.evaluation.report import Report, score
 from server.evaluation.robustness import Robustness, robustness
-from server.library.model import Library, Template
+from server.library.model import Library
 from server.library.templates import library_digest
 from server.retrievers.calibration import calibration_path, read_calibration
 from server.retrievers.choice import least_confidence, most_wrong
@@ -61,6 +60,7 @@ class Measured(NamedTuple):
                 question,
                 outcome,
                 by_verifier=outcome.template is not None
+                and outcome.template in templates
                 and bool(templates[outcome.template].nl_examples),
             )
             for question, outcome in zip(self.questions, self.outcomes, strict=True)
@@ -174,7 +174,7 @@ class LibraryTrial:
                     templates,
                     latency_ms=(perf_counter() - start) * 1000,
                     answer=answer.content,
-                    tool_succeeded=_succeeded(answer, templates) if reads else None,
+                    tool_succeeded=tool_succeeded(answer, templates) if reads else None,
                 )
 
             await ask(questions[0].ask)  # the first question pays for what is compiled once
@@ -199,13 +199,3 @@ def _rehearsed(adapter: Adapter, tape: Tape | None, *, reads: bool) -> Adapter:
 
     found = behind if adapter.composite is not None else resolve
     return replace(adapter, chain=chain, models=None, resolve_adapter=found)
-
-
-def _succeeded(answer: Answer, templates: Mapping[str, Template]) -> bool | None:
-    """Whether the tool did its work; None where no call was made, as one that writes is not."""
-    decision = answer.decision
-    template = templates.get(decision.match.template_id) if isinstance(decision, Call) else None
-    status = answer.metadata.get("tool_execution", {}).get("status")
-    if template is None or template.effect != "read":
-        return None
-    return None if status is None else status == "success"

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -42,6 +43,8 @@ class Guard:
     harmless: Sequence[str]
     metrics: Metrics
     store: GuardStore
+    keeps: bool = True
+    """Whether what it decides is counted, logged and kept."""
     changed: ChangedGuards = field(init=False)
     _engine: Engine = field(init=False)
     _compared: Engine | None = field(init=False, default=None)
@@ -56,6 +59,12 @@ class Guard:
             self._compared = await self._build(self.compared_packs, {})
         self._engine, self.changed = engine, changed
 
+    def rehearsed(self) -> "Guard":
+        """Return the guard as it is now, for trials: it keeps nothing."""
+        silent = copy(self)
+        silent.keeps = False
+        return silent
+
     async def trial(self, text: str, change: Change | None = None) -> dict[str, Any]:
         """Judge without counting, also with a change; raise `RequestInvalid` or `ProviderError`."""
         question = GuardQuestion(text, self.embedder)
@@ -67,7 +76,7 @@ class Guard:
         return answer
 
     async def check(self, turn: Turn, trace: Trace) -> GuardVerdict:
-        """Judge a question, and count, log and keep what came of it, in shadow mode as well."""
+        """Judge a question; count, log and keep what came of it, in shadow mode as well."""
         since = perf_counter()
         options = self.options
         question = GuardQuestion(turn.text, self.embedder)
@@ -83,7 +92,8 @@ class Guard:
             if self._compared is not None:
                 other, _ = await self._judge(self._compared, question)
                 details["compared"] = other.to_dict()
-        self._count(turn, verdict, other, perf_counter() - since)
+        if self.keeps:
+            self._count(turn, verdict, other, perf_counter() - since)
         return verdict
 
     def describe(self) -> dict[str, Any]:

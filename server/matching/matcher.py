@@ -53,6 +53,7 @@ class ExampleSearch:
 
     def __init__(self, index: TemplateIndex, vectors: Vectors | None) -> None:
         """`vectors` are those of the index, where they are to be kept in memory."""
+        self.entries = index.entries
         self._source = index if vectors is None else vectors
         self._groups: dict[str, tuple[slice, Sequence[str]]] = {}
         self._counters: dict[str, _Counters] = {}
@@ -114,6 +115,12 @@ class ExampleSearch:
         every = list(dict.fromkeys(one for part in ids for one in part))
         vectors, at = await self._source.vectors(every), {key: n for n, key in enumerate(every)}
         return [vectors[[at[one] for one in part]] for part in ids]
+
+    async def vectors_at(self, places: Sequence[int]) -> Vectors:
+        """Return the vectors of some of the `entries`, (n, d), in the order of their places."""
+        if isinstance(self._source, TemplateIndex):
+            return await self._source.vectors([self._source.ids[place] for place in places])
+        return self._source[np.asarray(places, np.intp)]
 
     async def similarities(self, readings: Vectors, template: str) -> Vectors:
         """Return how near each of the readings (n, d) is to the nearest text of a template."""
@@ -284,6 +291,30 @@ class Matcher:
                 for word, one, gain in zip(words, near, gains, strict=True)
             }
         return found
+
+    @property
+    def entries(self) -> Sequence[IndexEntry]:
+        """The texts of the index: of each template, its examples, description and counters."""
+        return self._search.entries
+
+    @property
+    def encoder(self) -> str:
+        """The fingerprint of what makes the vectors."""
+        return self._embedder.fingerprint
+
+    async def vectors_at(self, places: Sequence[int]) -> Vectors:
+        """Return the vectors of some of the `entries`, (n, d); raise `IndexUnavailable`."""
+        return await self._search.vectors_at(places)
+
+    async def embed(self, text: str) -> Vectors:
+        """Return a vector for each reading of a question, (n, d), n being 0 for blanks.
+
+        Raises `ProviderError`.
+        """
+        readings = self._read(text, self._mask)
+        if not readings:
+            return np.zeros((0, 0), np.float32)
+        return np.vstack(await asyncio.gather(*(self._embedder.embed([r]) for r in readings)))
 
     def stats(self) -> dict[str, Any]:
         """What is indexed and how it is searched, as JSON-ready data."""

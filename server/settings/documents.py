@@ -5,6 +5,8 @@ its line, so that an author sees all of them at once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -93,6 +95,22 @@ class Document:
                 yield problem
 
 
+_INSTEAD: Final[ContextVar[Mapping[Path, bytes]]] = ContextVar("_INSTEAD")
+
+
+@contextmanager
+def reading_instead(texts: Mapping[Path, bytes]) -> Iterator[None]:
+    """Let texts stand for files, by their absolute paths, for whoever reads within the block.
+
+    So it is in tasks and in `asyncio.to_thread` that begin there, and nowhere else.
+    """
+    token = _INSTEAD.set(texts)
+    try:
+        yield
+    finally:
+        _INSTEAD.reset(token)
+
+
 def read_yaml(
     path: Path, environ: Mapping[str, str], *, top: tuple[type, ...] = (dict,)
 ) -> Document:
@@ -102,6 +120,9 @@ def read_yaml(
     def refused(kind: str, why: str) -> Document:
         return Document(file, placed=(((), Problem(why, Location(file), kind)),))
 
+    instead = _INSTEAD.get({}).get(path.absolute())
+    if instead is not None:
+        return parse_yaml(instead, file, environ, top=top)
     if not path.exists():
         return refused("not-found", "there is no such file")
     if not path.is_file():

@@ -81,10 +81,13 @@ class ServerSettings(Strict):
     """What a client may take before its key is known."""
 
 
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
 class LoggingSettings(Strict):
     """What the log holds."""
 
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: LogLevel = "info"
     """Least severity that is written."""
     format: Literal["console", "json"] = "console"
     """`console` for people, `json` for one object a line."""
@@ -98,7 +101,7 @@ class MetricsSettings(Strict):
     enabled: bool = True
     """Whether `/metrics` is served."""
     token: SecretStr | None = None
-    """Bearer token `/metrics` asks for; without one, only this machine may read it."""
+    """Bearer token that opens `/metrics`, as admin keys do; without one, this machine may read."""
 
 
 class PythonToolsSettings(Strict):
@@ -326,6 +329,18 @@ class InboxSettings(Strict):
     """Such turns that are kept at most, and as many answered ones; then the oldest go."""
 
 
+Authoring = Literal["loopback", "never", "always"]
+
+
+class ConsoleSettings(Strict):
+    """The page to try the server, see why it answered so, and look after it."""
+
+    enabled: bool = True
+    """Whether the page is served, and `start` prints a link that opens it."""
+    authoring: Authoring = "loopback"
+    """Whether admins may edit files; with `loopback`, a server of this machine alone, from here."""
+
+
 class Imports(Strict, extra="ignore"):
     """The one key that is read before the others."""
 
@@ -350,6 +365,8 @@ class Settings(Imports, extra="forbid"):
     """What is remembered of a conversation, and for how long."""
     inbox: InboxSettings = InboxSettings()
     """Turns that are kept so that somebody looks at them and mends the library."""
+    console: ConsoleSettings = ConsoleSettings()
+    """The page to try the server, see why it answered so, and look after it."""
     embeddings: EmbeddingsSettings = EmbeddingsSettings()
     """One section for each embedding provider."""
     models: ModelsSettings = ModelsSettings()

@@ -1,5 +1,7 @@
 """How each decision reads as an outcome."""
 
+from dataclasses import replace
+
 from server.core.decision import (
     Blocked,
     Call,
@@ -75,7 +77,8 @@ def test_a_courtesy_chooses_nothing() -> None:
 def test_clarifying_abstaining_and_blocking_choose_nothing() -> None:
     leaning = Outcome(None, called=False, confidence=0.8, latency_ms=1.0, nearest="diff")
     blank = Outcome(None, called=False, confidence=0.0, latency_ms=1.0)
-    assert outcome_of(Clarify((DIFF, ADD)), TEMPLATES, latency_ms=1.0) == leaning
+    clarified = replace(leaning, clarified=True)
+    assert outcome_of(Clarify((DIFF, ADD)), TEMPLATES, latency_ms=1.0) == clarified
     assert outcome_of(NoMatch("too far", (DIFF, ADD)), TEMPLATES, latency_ms=1.0) == leaning
     assert outcome_of(NoMatch("too far"), TEMPLATES, latency_ms=1.0) == blank
     assert outcome_of(Blocked("jailbreak", "No.", 1.0, "regex"), TEMPLATES, latency_ms=1.0) == blank

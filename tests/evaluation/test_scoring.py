@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from server.evaluation.outcomes import Outcome
 from server.evaluation.questions import Question
-from server.evaluation.report import Confusion, Mistake, Report, TemplateRow, evaluate, score
+from server.evaluation.report import (
+    Confusion,
+    Mistake,
+    Report,
+    TemplateRow,
+    evaluate,
+    score,
+    verdict,
+)
 
 PERCENT = Question(
     ask="What is 15% of 200?",
@@ -36,6 +44,27 @@ SILENT = Outcome(template=None, called=False, confidence=0.2, latency_ms=4.0, ne
 ASKED = replace(
     RIGHT, called=False, arguments={"percentage": 15}, asked=("value",), answer="Of what?"
 )
+
+
+@pytest.mark.parametrize(
+    ("question", "outcome", "became"),
+    [
+        (PERCENT, RIGHT, "right"),
+        (PERCENT, replace(RIGHT, arguments={"value": 2}), "wrong"),
+        (PERCENT, replace(RIGHT, template="divide"), "wrong"),
+        (PERCENT, SILENT, "silent"),
+        (PERCENT, ASKED, "asked"),
+        (PERCENT, replace(SILENT, clarified=True), "asked"),
+        (SHORT, ASKED, "right"),
+        (CHAT, SILENT, "right"),
+        (CHAT, ASKED, "right"),
+        (CHAT, RIGHT, "wrong"),
+    ],
+)
+def test_a_question_back_that_is_not_due_is_no_wrong_call(
+    question: Question, outcome: Outcome, became: str
+) -> None:
+    assert verdict(question, outcome) == became
 
 
 def figures(question: Question, outcome: Outcome) -> tuple[float | None, ...]:

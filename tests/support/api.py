@@ -20,6 +20,8 @@ from server.api.connections import HttpServer
 from server.api.factory import create_api
 from server.api.requests import ApiState
 from server.app import create_app
+from server.authoring.saving import LibrarySaver
+from server.evaluation.drafts import DraftDesk
 from server.metrics.metrics import Metrics
 from server.settings.models import AdapterSettings, ConnectionSettings, Settings
 
@@ -33,17 +35,27 @@ async def api_state(
     """What a server over these adapters has; there is nothing to reload and no guard."""
     settings = Settings(data_dir=data_dir, adapters=())
     resources = await SharedResources.open(settings, {})
-    defaults: dict[str, Any] = {"max_message_chars": 200, "turn_timeout_s": 30.0}
+    manager, changes = AdapterManager(adapters, resources, lambda: ()), resources.guardrails.changes
+    desk = DraftDesk(resources)
+    defaults: dict[str, Any] = {
+        "max_message_chars": 200,
+        "turn_timeout_s": 30.0,
+        "proposals": resources.conversation.proposals,
+        "audit": resources.audit,
+    }
     yield ApiState(
         adapters=adapters,
-        manager=AdapterManager(adapters, resources, lambda: ()),
+        manager=manager,
         guards=resources.guards,
         keys=keys,
         limits=resources.guardrails.limits,
-        changes=resources.guardrails.changes,
+        changes=changes,
+        desk=desk,
+        saver=LibrarySaver(manager, changes, data_dir / "backups"),
         metrics=resources.metrics,
         **(defaults | options),
     )
+    await desk.close()
     await resources.close()
 
 

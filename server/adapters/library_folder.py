@@ -27,6 +27,11 @@ def template_files(folder: Path, environ: Mapping[str, str]) -> list[Path]:
     )
 
 
+def question_files(folder: Path) -> list[Path]:
+    """The files of a library's folder that hold questions."""
+    return sorted(path for path in folder.glob(f"{QUESTIONS}*") if path.suffix in ENDINGS)
+
+
 def _may_hold_templates(data: Any) -> bool:
     if isinstance(data, dict):
         return "templates" in data

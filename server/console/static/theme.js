@@ -1,0 +1,18 @@
+// Before the first paint, so that nothing flashes: the theme and the language that were chosen.
+(() => {
+  const read = (name) => {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null; // a browser that keeps nothing for this page
+    }
+  };
+  const root = document.documentElement;
+  const theme = read("orbit.theme");
+  if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+  const language = read("orbit.language");
+  if (language === "he") {
+    root.lang = "he";
+    root.dir = "rtl";
+  }
+})();
