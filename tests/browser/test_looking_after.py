@@ -1,0 +1,185 @@
+"""What an author and an operator do in the page: evaluate, edit, go through the inbox, operate."""
+
+import re
+
+from tests.browser.conftest import Site, Tab
+
+
+def open_view(tab: Tab, view: str, adapter: str = "workshop") -> None:
+    tab.page.locator(f"[data-view={view}]").click()
+    chosen = tab.page.get_by_label("Adapter")
+    if chosen.count() and chosen.evaluate("el => el.tagName") == "SELECT":
+        chosen.select_option(adapter)
+    tab.page.wait_for_load_state("networkidle")
+
+
+def test_the_library_is_searched_and_drawn(tab: Tab) -> None:
+    tab.sign_in()
+    tab.page.get_by_test_id("library").click()
+    templates = tab.page.get_by_role("option").or_(tab.page.locator("[data-template]"))
+    tab.page.get_by_text("discounted_price").first.wait_for()
+    tab.page.get_by_placeholder(re.compile("Search names")).fill("tune-up")
+    tab.page.get_by_text("book_visit").first.wait_for()
+    tab.page.get_by_text("discounted_price").first.wait_for(state="hidden")
+    assert templates.count() >= 1
+    tab.shot("library")
+    tab.page.get_by_role("tab", name="Map").click()
+    tab.page.get_by_role("img").first.wait_for()
+    tab.shot("library-map")
+    tab.page.get_by_role("tab", name="Words").click()
+    tab.page.get_by_role("searchbox").or_(tab.page.get_by_role("textbox")).first.fill("open")
+    tab.page.keyboard.press("Enter")
+    tab.page.get_by_text("are you open today").first.wait_for()
+    tab.page.get_by_role("tab", name="Collisions").click()
+    tab.page.wait_for_load_state("networkidle")
+    tab.shot("library-collisions")
+    assert tab.page.get_by_role("tab", name="Problems").count() == 0  # for admins alone
+
+
+def test_questions_are_evaluated_with_plots(tab: Tab) -> None:
+    tab.sign_in()
+    tab.page.get_by_test_id("evaluate").click()
+    tab.page.get_by_test_id("run").click()
+    tab.page.get_by_text("7 questions, asked at").wait_for()
+    for plot in ("reliability", "threshold", "latency"):
+        tab.page.get_by_role("img", name=re.compile(plot, re.I)).first.wait_for()
+    tab.shot("evaluate")
+    tab.page.get_by_label("Questions of my own").check()
+    pasted = tab.page.locator("textarea").first
+    pasted.fill("what is 15% off 80 → opening_hours\nare you open on Friday → opening_hours")
+    tab.page.get_by_test_id("run").click()
+    tab.page.get_by_text("2 questions, asked at").wait_for()
+    tab.page.locator("[data-chip=failures]").or_(
+        tab.page.get_by_role("button", name=re.compile("Failures"))
+    ).first.click()
+    tab.shot("evaluate-failure")
+    tab.page.get_by_role("button", name=re.compile("^Ask|Open in Ask")).last.click()
+    tab.page.get_by_test_id("answer").wait_for()
+    assert "That is 68" in tab.page.get_by_test_id("answer").inner_text()
+
+
+def test_a_question_that_is_not_understood_is_mended_in_the_page(tab: Tab, site: Site) -> None:
+    """As somebody new would: ask, see why, mend the library, see it right."""
+    question = "slash 90 by a tenth"
+    tab.sign_in_by_link()
+    open_view(tab, "ask")
+    key = tab.page.get_by_role("button", name=re.compile("Make a key|key for", re.I))
+    if key.count():
+        key.first.click()
+        tab.page.get_by_test_id("question").wait_for()
+    tab.ask(question)
+    assert "That is" not in tab.page.get_by_test_id("answer").inner_text()
+    unread = tab.page.get_by_test_id("coverage").locator("[data-as=unread]")
+    assert unread.count() >= 1
+    tab.page.get_by_test_id("mend").click()
+    tab.page.get_by_test_id("quick-text").wait_for()
+    assert tab.page.get_by_test_id("quick-text").input_value() == question
+    tab.page.locator("select").filter(has_text="discounted_price").last.select_option(
+        "discounted_price"
+    )
+    tab.page.get_by_test_id("quick-preview").click()
+    tab.page.get_by_test_id("quick-save").wait_for()
+    tab.shot("author-preview")
+    tab.page.get_by_test_id("quick-save").click()
+    tab.page.get_by_test_id("ask-again").wait_for()
+    tab.page.get_by_test_id("ask-again").click()
+    tab.page.get_by_text("That is 81").wait_for()
+    assert question in (site.folder / "adapters/workshop/templates.yaml").read_text()
+    assert "# What can be asked" in (site.folder / "adapters/workshop/templates.yaml").read_text()
+    kept = list((site.folder / ".orbit").rglob("backups/**/templates.yaml"))
+    assert [question in path.read_text() for path in kept] == [False]
+
+
+def test_what_is_wrong_shows_at_its_line_and_is_not_saved(tab: Tab, site: Site) -> None:
+    path = site.folder / "adapters/workshop/domain.yaml"
+    before = path.read_text()
+    tab.sign_in_by_link()
+    open_view(tab, "author")
+    tab.page.get_by_role("button", name="domain.yaml").or_(
+        tab.page.get_by_role("link", name="domain.yaml")
+    ).first.click()
+    editor = tab.page.get_by_label("Text of the file")
+    editor.fill(before.replace("description:", "descripton:"))
+    tab.page.get_by_text("descripton").last.wait_for()
+    tab.page.get_by_text(re.compile("did you mean", re.I)).first.wait_for()
+    tab.shot("author-problem")
+    assert path.read_text() == before
+    path.write_text(before + "# by another editor\n")
+    editor.fill(before + "# by this page\n")
+    tab.page.get_by_test_id("save").click()
+    tab.page.get_by_text("The file was changed on disk").wait_for()
+    tab.shot("author-conflict")
+    tab.page.get_by_role("button", name="Take the one on disk").click()
+    assert editor.input_value() == before + "# by another editor\n"
+
+
+def test_the_inbox_makes_an_example(tab: Tab, site: Site) -> None:
+    tab.sign_in_by_link()
+    open_view(tab, "ask")
+    key = tab.page.get_by_role("button", name=re.compile("Make a key|key for", re.I))
+    if key.count():
+        key.first.click()
+        tab.page.get_by_test_id("question").wait_for()
+    tab.ask("any message pinned up on the wall")
+    open_view(tab, "inbox")
+    waiting = tab.page.get_by_text("any message pinned up on the wall").first
+    waiting.wait_for()
+    tab.page.get_by_role("button", name="Make it an example…").first.click()
+    tab.page.locator("select").filter(has_text="notice").last.select_option("notice")
+    tab.shot("inbox")
+    add = tab.page.get_by_test_id("add")
+    if not add.count():
+        tab.page.get_by_role("button", name="Example", exact=True).first.click()
+    add.first.wait_for()
+    add.first.click()
+    tab.page.get_by_text("It stands in the library").first.wait_for()
+    assert "pinned up" in (site.folder / "adapters/workshop/templates.yaml").read_text()
+
+
+def test_keys_are_made_shown_once_and_revoked(tab: Tab) -> None:
+    tab.sign_in_by_link()
+    open_view(tab, "operate")
+    tab.page.get_by_role("tab", name="Keys").click()
+    tab.page.get_by_test_id("make-key").click()
+    tab.page.get_by_label("Note").fill("for the till")
+    tab.page.get_by_test_id("make-key-now").click()
+    key = tab.page.get_by_test_id("new-key").inner_text()
+    tab.page.get_by_role("button", name="I have it").click()
+    row = tab.page.get_by_role("row").filter(has_text="for the till")
+    assert key not in tab.page.locator("body").inner_text()
+    tab.shot("operate-keys")
+    row.get_by_role("button", name=re.compile("^Revoke")).click()
+    tab.page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    tab.page.get_by_text("The key was revoked").first.wait_for()
+
+
+def test_a_guard_is_tried_and_changed(tab: Tab) -> None:
+    tab.sign_in_by_link()
+    open_view(tab, "operate")
+    tab.page.get_by_role("tab", name="Guards").click()
+    tab.page.get_by_test_id("guard-question").fill("should I sue the workshop?")
+    tab.page.get_by_test_id("guard-try").click()
+    tab.page.get_by_text("blocked").first.wait_for()
+    tab.shot("operate-guards")
+
+
+def test_the_audit_is_searched_and_whole(tab: Tab) -> None:
+    tab.sign_in_by_link()
+    open_view(tab, "operate")
+    tab.page.get_by_role("tab", name="Audit").click()
+    tab.page.get_by_role("row").nth(1).wait_for()
+    tab.page.get_by_test_id("verify").click()
+    tab.page.get_by_text(re.compile("entries.*(whole|as they were)|whole", re.I)).first.wait_for()
+    tab.shot("operate-audit")
+
+
+def test_traffic_is_drawn_while_it_comes(tab: Tab) -> None:
+    tab.sign_in_by_link()
+    tab.ask("show me all repairs")
+    open_view(tab, "operate", "repairs")
+    tab.page.get_by_role("img").first.wait_for()
+    tab.page.get_by_text("What was decided, since the start").wait_for()
+    for name in ("Adapters", "Proposals", "Log"):
+        tab.page.get_by_role("tab", name=name).click()
+        tab.page.wait_for_load_state("networkidle")
+        tab.shot(f"operate-{name.lower()}")
