@@ -194,8 +194,9 @@ class EvaluatePage {
         h("label", { for: "evaluate-text", class: "visually-hidden" }, t("evaluate.paste")),
         text,
         said,
-        h("div", { id: "evaluate-how", class: "muted small" },
-          h("p", null, t("evaluate.how")),
+        h("details", { class: "muted small evaluate-how", open: !history.text },
+          h("summary", null, t("evaluate.how_title")),
+          h("p", { id: "evaluate-how" }, t("evaluate.how")),
           h("pre", { class: "code" }, HOW)),
         count > 0 && h("div", null, h("button", {
           type: "button", class: "button small", onClick: () => {
@@ -221,6 +222,7 @@ class EvaluatePage {
     this.against = null;
     run.start();
     this.attach();
+    this.progress.scrollIntoView({ block: "nearest" });
     live(t("evaluate.started"));
   }
 
@@ -270,7 +272,7 @@ class EvaluatePage {
         running && this.bar,
         this.shares.element),
       run.failure && errorBox(run.failure),
-      run.problems.length > 0 && h("details", { class: "evaluate-file-problems" },
+      run.problems.length > 0 && h("details", { class: "evaluate-file-problems", open: run.own },
         h("summary", null, t("evaluate.unusable", { count: run.problems.length })),
         h("ul", null, run.problems.slice(0, 50).map((each) => h("li", { dir: "auto" }, sayProblem(each))))),
     );
