@@ -4,7 +4,7 @@ import { api, ApiError } from "./api.js";
 import { busy, clear, h, live, show, styles, uid } from "./dom.js";
 import { LANGUAGES, currentLanguage, loadTexts, preferredLanguage, setLanguage, t, when } from "./i18n.js";
 import { icon } from "./widgets/icons.js";
-import { errorBox, toast } from "./widgets/notice.js";
+import { errorBox, sayError, toast } from "./widgets/notice.js";
 
 const VIEWS = [
   { id: "ask", may: () => true },
@@ -30,15 +30,12 @@ async function start() {
   await Promise.all([setLanguage(preferredLanguage()), loadTexts("shell")]);
   api.speak(currentLanguage());
   api.onSignedOut = (failed) => signedOut(failed);
-  addEventListener("hashchange", () => api.me && openView());
-  if (link) {
-    try {
-      await api.redeem(link);
-      return await enter();
-    } catch (failed) {
-      return showSignIn(failed);
-    }
-  }
+  addEventListener("hashchange", () => {
+    const pasted = takeLink();
+    if (pasted) signInBy(pasted);
+    else if (api.me) openView();
+  });
+  if (link) return signInBy(link);
   if (api.keptKey) {
     try {
       await api.signIn(api.keptKey);
@@ -49,6 +46,17 @@ async function start() {
     }
   }
   return showSignIn();
+}
+
+async function signInBy(link) {
+  try {
+    await api.redeem(link);
+    closeView();
+    await enter();
+  } catch (failed) {
+    if (api.me) toast(sayError(failed), "bad");
+    else await showSignIn(failed);
+  }
 }
 
 /** The one-time link of the address, which is taken out of it and of the history at once. */
