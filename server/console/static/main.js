@@ -239,6 +239,7 @@ function adapterSwitch() {
   const select = h(
     "select",
     {
+      "aria-label": t("shell.adapter"), // its words are hidden where there is little room
       onChange: async () => {
         looked = select.value;
         live(t("shell.adapter_now", { name: looked }));
@@ -255,6 +256,7 @@ function adapterSwitch() {
 
 function account() {
   const { me } = api;
+  const whose = me.user_id ?? t(me.admin ? "shell.admin_key" : "shell.key");
   const keep = h("input", {
     type: "checkbox",
     checked: api.isKept,
@@ -265,9 +267,9 @@ function account() {
     { class: "account" },
     h(
       "summary",
-      { class: "button quiet" },
+      { class: "button quiet", "aria-label": `${t("shell.key")}: ${whose}` },
       icon("key"),
-      h("span", { class: "grow clip", dir: "auto" }, me.user_id ?? t(me.admin ? "shell.admin_key" : "shell.key")),
+      h("span", { class: "grow clip", dir: "auto" }, whose),
       icon("down"),
     ),
     h(
