@@ -6,24 +6,28 @@ This is the one module that knows every other. Nothing imports it but the comman
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from uuid import uuid4
 
 from fastapi import FastAPI
 
 from server import __version__
+from server.access.clients import is_local_host
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
+from server.access.models import ADMIN
+from server.access.sign_in import LinkIssuer, SignInLinks
 from server.access.wrong_keys import WrongKeys
 from server.adapters.manager import AdapterManager, Reread, Sources, cancel_tasks
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
 from server.adapters.watch import AdapterWatch
-from server.api.auth import is_local_host
 from server.api.factory import create_api
 from server.api.requests import ApiState
 from server.authoring.saving import LibrarySaver
 from server.evaluation.drafts import DraftDesk
 from server.metrics.metrics import Metrics
 from server.settings.models import ServerSettings, Settings
+from server.storage.files import load_or_create_secret
 
 
 def create_app(
@@ -64,6 +68,7 @@ def create_app(
         max_body_bytes=settings.server.max_body_kb * 1024,
         allowed_hosts=_allowed_hosts(settings.server),
         serve_metrics=settings.metrics.enabled,
+        serve_console=settings.console.enabled,
         lifespan=lifespan,
     )
 
@@ -109,6 +114,7 @@ async def _open_state(
         for adapter in enabled:
             manager.open(adapter)
         access, token = settings.access, settings.metrics.token
+        instance = uuid4().hex
         yield ApiState(
             adapters=adapters,
             manager=manager,
@@ -132,7 +138,20 @@ async def _open_state(
             metrics_token=token.get_secret_value() if token else None,
             listens_locally=is_local_host(settings.server.host),
             authoring=settings.console.authoring,
+            instance=instance,
+            sign_in=await _sign_in_links(settings, instance),
+            inbox=resources.conversation.inbox,
+            proposals=resources.conversation.proposals,
+            audit=resources.audit,
         )
+
+
+async def _sign_in_links(settings: Settings, instance: str) -> SignInLinks | None:
+    """Return the links into the console, where there is one, and a role for who comes by them."""
+    if not settings.console.enabled or ADMIN not in settings.access.roles.names:
+        return None
+    secret, _ = await asyncio.to_thread(load_or_create_secret, settings.secret_path)
+    return SignInLinks(LinkIssuer(secret), instance)
 
 
 def _gateway(settings: Settings) -> Gateway:

@@ -67,6 +67,10 @@ class IntentsUndefined(OrbitError):
     code = "intents_undefined"  # the adapter has no rule pack to detect intents
 
 
+class AuditOff(OrbitError):
+    code = "audit_off"  # there is no audit to look into
+
+
 class RequestInvalid(OrbitError):
     code = "request_invalid"  # the request itself is wrong (empty, too large, not JSON)
 
@@ -189,6 +193,10 @@ class DraftBusy(OrbitError):
 
 class DraftTimedOut(OrbitError):
     code = "draft_timed_out"  # looking at a draft took too long
+
+
+class LinkInvalid(AccessDenied):
+    code = "link_invalid"  # a one-time link that signs nobody in: wrong, used, or too old
 
 
 class KeyNotFound(OrbitError):

@@ -20,3 +20,12 @@ def client_of(host: str) -> str:
             return str(address.ipv4_mapped)
         return str(ipaddress.ip_network((address, _IPV6_PREFIX), strict=False))
     return str(address)
+
+
+@lru_cache(maxsize=256)
+def is_local_host(host: str) -> bool:
+    """Return whether a host is this machine, by its loopback address or name."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

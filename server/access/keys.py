@@ -187,6 +187,23 @@ class KeyStore:
         await self._last_used.flush()
         return await self._database.run(queries.list_records)
 
+    async def get(self, key_id: str) -> KeyRecord:
+        """Return what is known of a key. Raises `KeyNotFound`: there is none of that id."""
+        return await self._database.run(lambda c: queries.get_record(c, key_id))
+
+    async def samples(self, raws: Mapping[str, str]) -> dict[str, str]:
+        """Return those of `raws`, sample keys by adapter, that were made and not revoked."""
+        minted = {adapter: self._mint.sample(raw) for adapter, raw in raws.items()}
+
+        def work(connection: sa.Connection) -> dict[str, str]:
+            return {
+                adapter: key.raw
+                for adapter, key in minted.items()
+                if queries.sample_adapter(connection, key.key_id, key.digest) == adapter
+            }
+
+        return await self._database.run(work)
+
     async def revoke(self, key_id: str) -> KeyRecord:
         """End a key for good. Revoking it again changes nothing.
 

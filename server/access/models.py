@@ -16,6 +16,9 @@ from server.core.turn import Caller
 
 KeyState = Literal["active", "expired", "revoked"]
 
+ADMIN: Final = "admin"
+"""The role of keys that may manage the server."""
+
 DIGEST_BYTES: Final = 32
 LONGEST_RAW: Final = 256
 """Longer than any key that can exist, so nothing longer is worth hashing."""

@@ -52,6 +52,15 @@ def verified(connection: sa.Connection, key_id: str, digest: bytes) -> KeyRecord
     return to_record(row)
 
 
+def sample_adapter(connection: sa.Connection, key_id: str, digest: bytes) -> str | None:
+    """Return the adapter that a sample key opens; None where there is no such key, or no more."""
+    try:
+        record = verified(connection, key_id, digest)
+    except KeyUnknown:
+        return None
+    return record.adapter if record.sample and record.revoked_at is None else None
+
+
 def insert_key(connection: sa.Connection, record: KeyRecord, digest: bytes) -> None:
     values = {column.name: getattr(record, column.name) for column in _RECORD_COLUMNS}
     connection.execute(KEYS.insert(), values | {"limits": list(record.limits), "digest": digest})
@@ -76,7 +85,7 @@ def list_records(connection: sa.Connection) -> tuple[KeyRecord, ...]:
 
 def revoke_record(connection: sa.Connection, key_id: str, now: datetime) -> KeyRecord:
     _end(connection, key_id, now)
-    return _get(connection, key_id)
+    return get_record(connection, key_id)
 
 
 def rotate_record(
@@ -89,7 +98,7 @@ def rotate_record(
     """End a key, now or after `grace`, and store one that opens the same."""
     # Ending it first decides between two rotations at once: only one of them ends it.
     ended = _end(connection, key_id, now)
-    old = _get(connection, key_id)
+    old = get_record(connection, key_id)
     if not ended:
         raise KeyUnchangeable(f"key {key_id} is revoked: make a new one instead")
     if old.sample:
@@ -133,7 +142,7 @@ def _find(connection: sa.Connection, key_id: str) -> KeyRecord | None:
     return None if row is None else to_record(row)
 
 
-def _get(connection: sa.Connection, key_id: str) -> KeyRecord:
+def get_record(connection: sa.Connection, key_id: str) -> KeyRecord:
     if (found := _find(connection, key_id)) is None:
         raise KeyNotFound(f"there is no key with the id {key_id!r}")
     return found

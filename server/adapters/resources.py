@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from server.access.rate_limits import RateLimits
 from server.adapters.registry import Adapters
+from server.audit.reader import AuditReader
 from server.audit.writer import AuditWriter, open_sink
 from server.conversation.service import ConversationService, longest_call_s
 from server.core.ports import ChatModel, Embedder
@@ -42,6 +43,7 @@ class SharedResources:
     conversation: ConversationService
     adapters: Adapters | None = None
     remembers: bool = True
+    audit: AuditReader | None = None
     lender: "SharedResources | None" = None
     readers: ResponseReaders = field(default_factory=ResponseReaders)
     store: TemplateStore = field(init=False)
@@ -77,14 +79,14 @@ class SharedResources:
         """
         metrics = metrics or Metrics()
         make_private(settings.data_dir)
-        guardrails = await asyncio.to_thread(_open_guardrails, settings, metrics)
+        guardrails, audit = await asyncio.to_thread(_open_guardrails, settings, metrics)
         try:
             conversation = await asyncio.to_thread(ConversationService.open, settings, metrics)
         except OrbitError:
             await guardrails.close()
             raise
         parts = settings, environ, metrics, guardrails, conversation
-        return cls(*parts, adapters, remembers, lender)
+        return cls(*parts, adapters, remembers, audit, lender)
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
         """Return the encoder of that name. May raise PluginInvalid or ProviderUnavailable."""
@@ -154,14 +156,16 @@ class SharedResources:
         await asyncio.gather(*(embedder.close() for embedder in self._embedders.values()))
         await self.store.close()
         await self.readers.close()
+        if self.audit is not None:
+            self.audit.close()
         await self.guardrails.close()
 
 
-def _open_guardrails(settings: Settings, metrics: Metrics) -> Guardrails:
+def _open_guardrails(settings: Settings, metrics: Metrics) -> tuple[Guardrails, AuditReader | None]:
     access, opened = settings.access, open_sink(settings)
     storage = access.rate_limits.storage
     limits = RateLimits(storage.get_secret_value() if storage else None, access.rate_limits.window)
-    audit = None
-    if opened is not None:
-        audit = AuditWriter(opened[0], metrics, timeout_s=settings.store_timeout_s)
-    return Guardrails(limits, audit, access)
+    if opened is None:
+        return Guardrails(limits, None, access), None
+    writer = AuditWriter(opened[0], metrics, timeout_s=settings.store_timeout_s)
+    return Guardrails(limits, writer, access), AuditReader(*opened)

@@ -10,15 +10,13 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
-from server.access.clients import client_of
+from server.access.clients import client_of, is_local_host
 from server.access.gateway import HEADERS as GATEWAY_HEADERS
+from server.access.models import ADMIN
 from server.access.rate_limits import LimitStatus
 from server.api.requests import ApiState
 from server.core.turn import Caller
 from server.errors import AuthoringOff, KeyForeign, KeyMissing, KeyUnknown, RateLimited
-
-ADMIN: Final = "admin"
-"""The role of keys that may manage the server."""
 
 _NOT_IN_A_HOST: Final = frozenset("@/?#\\")
 _FORWARDED: Final = (
@@ -42,7 +40,7 @@ async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> 
     May raise AccessDenied or RateLimited.
     """
     state: ApiState = request.app.state.api
-    caller = await _key_holder(request, state)
+    caller = await key_holder(request, state)
     if any(name in request.headers for name in GATEWAY_HEADERS):
         caller = state.gateway.speak_for(
             caller, request.headers, request.method, request.url.path, await request.body()
@@ -53,7 +51,7 @@ async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> 
     return caller
 
 
-async def _key_holder(request: Request, state: ApiState) -> Caller:
+async def key_holder(request: Request, state: ApiState) -> Caller:
     """Return whose key came with the request.
 
     A client that tried too many wrong ones may use only those that were right here before, such
@@ -157,15 +155,6 @@ def is_address(host: str) -> bool:
     """Return whether a host is an address, which no web page can point elsewhere, or this one."""
     try:
         return host == "localhost" or bool(ipaddress.ip_address(host))
-    except ValueError:
-        return False
-
-
-@lru_cache(maxsize=256)
-def is_local_host(host: str) -> bool:
-    """Return whether a host is this machine, by its loopback address or name."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 

@@ -68,6 +68,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.DownloadRefused, 403),
     (errors.DownloadFailed, 503),
     (errors.TurnUnknown, 404),
+    (errors.AuditOff, 404),
     (errors.ProposalExpired, 410),
     (errors.ProposalRefused, 409),
     (errors.ReloadRefused, 409),

@@ -25,15 +25,18 @@ from server.api.error_responses import (
 )
 from server.api.routes import (
     adapters,
+    audit,
     authoring,
     chat,
     completions,
+    console,
     downloads,
     guards,
     health,
     inbox,
     intents,
     keys,
+    operate,
 )
 from server.metrics.metrics import Metrics
 
@@ -54,6 +57,7 @@ def create_api(
     max_body_bytes: int,
     allowed_hosts: frozenset[str] | None = None,
     serve_metrics: bool = True,
+    serve_console: bool = True,
     lifespan: Lifespan[FastAPI] | None = None,
 ) -> FastAPI:
     """Return the application; its `state.api` has to be an `ApiState` before it is asked.
@@ -64,13 +68,16 @@ def create_api(
     app: FastAPI = FastAPIOffline(
         title="Orbit", version=__version__, description=_DESCRIPTION, lifespan=lifespan
     )
-    for routes in (chat, downloads, completions, intents, adapters, health, guards, keys):
+    for routes in (chat, downloads, completions, intents, adapters, health, guards):
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
-    for admin_routes in (authoring, inbox):
-        app.include_router(admin_routes.router)
+    for routes in (keys, audit, operate, authoring, inbox):
+        app.include_router(routes.router)
+    app.include_router(keys.key_router)
     if serve_metrics:
         app.include_router(health.metrics_router)
+    if serve_console:
+        app.include_router(console.router)
     install_error_handlers(app)
     app.add_middleware(
         RequestFrame, max_body_bytes=max_body_bytes, metrics=metrics, allowed_hosts=allowed_hosts

@@ -13,13 +13,17 @@ from starlette.types import Receive
 from server.access.gateway import Gateway
 from server.access.keys import KeyStore
 from server.access.rate_limits import RateLimits
+from server.access.sign_in import SignInLinks
 from server.access.wrong_keys import WrongKeys
 from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.api.error_responses import ClientLeft, FieldsInvalid
 from server.api.schemas import MessageRequest
 from server.audit.changes import ChangeRecorder
+from server.audit.reader import AuditReader
 from server.authoring.saving import LibrarySaver
+from server.conversation.confirmations.service import ConfirmationService
+from server.conversation.inbox import InboxStore
 from server.core.storable import storable_text
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
@@ -39,7 +43,9 @@ class ApiState:
     """All that a running server has: `app.state.api`, set when the application starts.
 
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
-    One that `listens_locally` is bound to an address that only this machine reaches.
+    One that `listens_locally` is bound to an address that only this machine reaches. Without
+    `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one; without
+    an `audit`, no calls are.
     """
 
     adapters: Adapters
@@ -62,6 +68,10 @@ class ApiState:
     metrics_token: str | None = field(default=None, repr=False)
     listens_locally: bool = False
     authoring: Authoring = "loopback"
+    sign_in: SignInLinks | None = None
+    inbox: InboxStore | None = None
+    proposals: ConfirmationService | None = None
+    audit: AuditReader | None = None
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 
@@ -99,7 +109,7 @@ def read_body(model: type[M], body: bytes, *, max_message_chars: int | None = No
     except ValidationError as invalid:
         raise _body_error(invalid, model) from None
     if max_message_chars is not None and isinstance(read, MessageRequest):
-        message = read.message
+        message = read.question()
         if not message.strip():
             raise RequestInvalid("'message' is empty: write a question into it")
         if len(message) > max_message_chars:

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from server.core.json import to_json
+
 SESSION_ID: Final = r"^[A-Za-z0-9_.:-]{1,128}$"
 EXAMPLES: Final = json.loads(files("server.api").joinpath("examples.json").read_text("utf-8"))
 """Requests and answers as the documentation of the calls shows them, by name."""
@@ -24,6 +26,10 @@ class MessageRequest(StrictModel):
 
     message: str = Field(description="The question, in plain words.")
 
+    def question(self) -> str:
+        """Return the question as it is understood, judged and remembered."""
+        return self.message
+
 
 class ChatRequest(MessageRequest):
     """A question. The key decides which adapter it goes to."""
@@ -34,6 +40,25 @@ class ChatRequest(MessageRequest):
         None, description="Names the conversation; one is made up when it is left out."
     )
     stream: bool = Field(default=False, description="Answer as server-sent events.")
+    explain: bool = Field(
+        default=False,
+        description="Say in `trace` how long each stage took, and to admins what it found.",
+    )
+    arguments: dict[str, Any] | None = Field(
+        None,
+        max_length=100,
+        description="Values by name for what the last answer of the session asked for "
+        "(`metadata.missing`); `message` may then be empty.",
+    )
+
+    def question(self) -> str:
+        """Return the message, and whatever of the arguments it does not say, in words."""
+        said = [self.message] if self.message.strip() else []
+        for name, value in (self.arguments or {}).items():
+            words = value if isinstance(value, str) else to_json(value)
+            if value is not None and words not in self.message:
+                said.append(f"{name.replace('_', ' ')}: {words}")
+        return "; ".join(said)
 
 
 class ConfirmRequest(StrictModel):
@@ -76,6 +101,9 @@ class ChatResponse(BaseModel):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["answer"]]})
 
+    trace: list[dict[str, Any]] | None = Field(
+        None, description="Its stages, each with its `ms`; only with `explain`."
+    )
     content: str = Field(description="The answer as Markdown.")
     metadata: dict[str, Any] = Field(
         description="Source, template, tool execution, how the template was chosen, "

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from server.adapters.manager import cancel_tasks
 from server.api.error_responses import error_body, error_response, internal_error, status_of
 from server.api.openai_schemas import completion_chunk, openai_error, openai_error_response
-from server.core.decision import Answer
+from server.core.decision import Answer, Explain
 from server.core.json import to_json
 from server.core.streaming import StreamEvent, StreamListener
 from server.errors import OrbitError
@@ -45,6 +45,7 @@ class AnswerStream(Response):
         request_id: str,
         heartbeat_s: float,
         blocked_in: BlockedIn = "words",
+        explain: Explain | None = None,
     ) -> None:
         """`listener` hears the words of `turn`; `blocked_in` is for what a guard answers."""
         super().__init__()
@@ -54,6 +55,7 @@ class AnswerStream(Response):
         self._request_id = request_id
         self._heartbeat_s = heartbeat_s
         self._blocked_in = blocked_in
+        self._explain = explain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         disconnect = asyncio.ensure_future(receive())  # all that can come after the body
@@ -121,7 +123,7 @@ class AnswerStream(Response):
             yield _progress_event("reset", reason="the answer is another")
         async for chunk in self._chunks(answer, answer.content.removeprefix(spoken)):
             yield _progress_event("streaming", chunk=chunk)
-        data = answer.to_dict(self._session_id)
+        data = answer.to_dict(self._session_id, self._explain)
         del data["content"]
         yield _event({"status": "complete", "chunk": "", "isComplete": True, **data})
 

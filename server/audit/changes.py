@@ -18,7 +18,7 @@ class Change:
     """What somebody is about to change; `arguments` hold no key and no other secret."""
 
     by: Caller
-    what: Literal["keys", "guards", "adapters", "files", "inbox"]
+    what: Literal["keys", "guards", "adapters", "files", "inbox", "log"]
     how: str
     adapter: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)

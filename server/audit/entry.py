@@ -28,8 +28,8 @@ Kind = Literal["call", "change"]
 class Event:
     """What happened. `arguments` are redacted before they come here.
 
-    A `call` is one of a tool; a `change` is one to keys, guards, adapters or the audit itself,
-    and has no template: `tool` is what was changed, and `operation` how.
+    A `call` is one of a tool; a `change` is one to keys, guards, adapters, the log or the audit
+    itself, and has no template: `tool` is what was changed, and `operation` how.
     """
 
     at: datetime
@@ -66,7 +66,7 @@ def change_event(
     call_id: str | None = None,
     request_id: str = "",
 ) -> Event:
-    """Return the event of a change to `what` (keys, guards, adapters, audit), made just now."""
+    """Return the event of a change to `what`, such as keys or guards, made just now."""
     return Event(
         datetime.now(UTC),
         request_id,
@@ -210,6 +210,9 @@ class Sink(Protocol):
 
     def entries(self, *, after: int = 0) -> Iterator[AuditEntry]:
         """Every entry of a higher number than `after`, oldest first."""
+
+    def newest(self, *, before: int | None = None) -> Iterator[AuditEntry]:
+        """Every entry of a lower number than `before`, newest first; none that cannot be read."""
 
     def holds_first(self) -> bool:
         """Return whether entry 1 has to be there: no old file was deleted."""

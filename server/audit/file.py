@@ -84,6 +84,16 @@ class FileSink:
                     if entry.number > after or not after:
                         yield entry
 
+    def newest(self, *, before: int | None = None) -> Iterator[AuditEntry]:
+        last = before
+        for path in (self._path, *reversed(self._rotated_files())):
+            for line in _lines_backwards(path):
+                entry = _entry(line)
+                # A file that is put aside meanwhile is met twice.
+                if entry.number and (last is None or entry.number < last):
+                    last = entry.number
+                    yield entry
+
     def _files(self, after: int) -> list[Path]:
         """Return the files with entries of higher numbers, oldest first."""
         found: list[Path] = []
@@ -165,6 +175,27 @@ def _tail(path: Path, length: int) -> tuple[int, bytes]:
         begin = max(0, file.seek(0, os.SEEK_END) - length)
         file.seek(begin)
         return begin, file.read()
+
+
+def _lines_backwards(path: Path) -> Iterator[str]:
+    """Yield the lines of a file that are written to their end, the last one first."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        at, tail, ended = file.seek(0, os.SEEK_END), b"", False
+        while at:
+            step = min(_USUAL_TAIL, at)
+            at -= step
+            file.seek(at)
+            tail, *lines = (file.read(step) + tail).split(b"\n")
+            for line in reversed(lines):
+                if ended:
+                    yield line.decode("utf-8", "replace")
+                ended = True
+        if ended:
+            yield tail.decode("utf-8", "replace")
 
 
 def _entry(line: str) -> AuditEntry:

@@ -87,6 +87,19 @@ class TableSink:
             yield from map(_to_entry, rows)
             last = rows[-1]["number"]
 
+    def newest(self, *, before: int | None = None) -> Iterator[AuditEntry]:
+        last = before
+        while True:
+            query = sa.select(ENTRIES).order_by(ENTRIES.c.number.desc()).limit(_BATCH)
+            if last is not None:
+                query = query.where(ENTRIES.c.number < last)
+            with self._reading() as connection:
+                rows = connection.execute(query).mappings().all()
+            if not rows:
+                return
+            yield from map(_to_entry, rows)
+            last = rows[-1]["number"]
+
     def holds_first(self) -> bool:
         return True
 

@@ -22,6 +22,7 @@ from server.chat.execute import (
     proposal_of,
     refuse_unoffered,
 )
+from server.chat.form import check_given
 from server.chat.history import load_history, save_history
 from server.chat.inbox import note_turn
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
@@ -76,6 +77,7 @@ async def run_turn(
 
     Raises:
         TurnTimedOut: the whole turn took longer than `timeout_s`.
+        RequestInvalid: the turn gives values that were not asked for.
         ProviderError: the question could not be embedded.
         StoreUnavailable: what the conversation remembers cannot be read, or a call that
             needs a yes cannot be kept.
@@ -164,6 +166,8 @@ async def _answer_turn(
 ) -> Answer:
     if turn.continues:
         turn = await load_history(adapter, turn, trace)
+    if turn.given:
+        check_given(adapter.library, turn)
 
     guarded = GuardOutcome(adapter)
     if adapter.guard is not None:
@@ -173,7 +177,7 @@ async def _answer_turn(
         by = await _with_sources(by, trace, deadline, leases)
     asked, callers, unanswered = by, list[Adapter](), tuple[UnansweredSource, ...]()
 
-    if decision is None and turn.context.held is not None:
+    if decision is None and turn.context.held is not None and not turn.given:
         resolution = await reply_to_pending(adapter, turn, trace)
         if resolution is not None:
             return await _answer_resolution(adapter, turn, resolution, trace)
@@ -245,7 +249,7 @@ async def _answer_turn(
         answer = with_notes(answer)
     if unanswered:
         answer = with_unanswered(asked, by, turn, answer, unanswered)
-    if private and asked.behind:
+    if private:
         hide_words(trace)
 
     await save_history(adapter, turn, answer, by=by, private=private)

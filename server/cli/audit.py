@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,7 +39,7 @@ def tail(
 ) -> None:
     """Show the last entries, oldest first."""
     with _open_audit(config, data) as (sink, _):
-        entries = list(sink.entries())[-lines:]
+        entries = list(islice(sink.newest(), lines))[::-1]
         _show(entries, as_json=as_json)
         last = entries[-1].number if entries else 0
         while follow:
@@ -76,15 +76,12 @@ def search(
         "kind": kind,
     }
     given = {name: value for name, value in wanted.items() if value is not None}
-    begin, end = _utc_time(since), _utc_time(until)
+    from server.audit.reader import WantedEntries, utc_time
+
+    span = (utc_time(text) if text else "" for text in (since, until))
+    asked = WantedEntries(given, *span)
     with _open_audit(config, data) as (sink, _):
-        entries = [
-            entry
-            for entry in sink.entries()
-            if all(({"kind": "call"} | dict(entry.event)).get(n) == v for n, v in given.items())
-            and begin <= (at := str(entry.event.get("at", "")))
-            and (not end or at < end)
-        ]
+        entries = [entry for entry in sink.entries() if asked.fit(entry)]
     _show(entries[-lines:], as_json=as_json)
     if len(entries) > lines:
         say(f"The last {lines} of {len(entries)}; --lines shows more.")
@@ -151,14 +148,3 @@ def _change_details(event: "Mapping[str, Any]") -> "Iterator[str]":
 def _printable(text: str) -> str:
     """Return the text without what could move the cursor: questions may stand in it."""
     return "".join(char if char.isprintable() else "�" for char in text)
-
-
-def _utc_time(text: str | None) -> str:
-    """Return a time as entries write it, in UTC; one without a zone is this machine's."""
-    if text is None:
-        return ""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        fail(f"{text!r} is no time; write it as 2025-03-04T10:00")
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -72,14 +72,27 @@ def lock_lines(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def ask_readiness(url: str, *, timeout_s: float = 2.0) -> ServerReadiness | None:
     """Return what the server at `url` says; None when it does not answer (yet)."""
-    parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout_s)
     try:
-        connection.request("GET", "/ready")
-        body = json.loads(connection.getresponse().read())
+        body = _get(url, "/ready", timeout_s)
         return ServerReadiness(str(body["status"]), tuple(dict(row) for row in body["adapters"]))
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         return None  # nothing answers there, or something else
+
+
+def ask_instance(url: str, *, timeout_s: float = 2.0) -> str | None:
+    """Return what tells this start of the server at `url` from any other; None as above."""
+    try:
+        return str(_get(url, "/health", timeout_s)["instance"])
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        return None
+
+
+def _get(url: str, path: str, timeout_s: float) -> Any:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout_s)
+    try:
+        connection.request("GET", path)
+        return json.loads(connection.getresponse().read())
     finally:
         connection.close()
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from server.api.log_level import set_log_level
 from server.settings.models import LoggingSettings
 from server.storage.files import make_private
 
@@ -80,11 +81,6 @@ def _is_rotated(descriptor: int, log: Path, position: int) -> bool:
     return now.st_ino != os.fstat(descriptor).st_ino or now.st_size < position
 
 
-_QUIET: Final = ("alembic", "httpx", "httpcore", "chromadb", "uvicorn.access")
-"""Libraries heard from WARNING on. Below that httpx writes down whole addresses, and a
-service's key may be part of one."""
-
-
 class JsonLines(logging.Formatter):
     """One JSON object a record, with the `fields` that were given as `extra`."""
 
@@ -107,6 +103,5 @@ def set_up_logging(settings: LoggingSettings) -> None:
         handler.setFormatter(JsonLines())
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s"))
-    logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
-    for name in _QUIET:
-        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
+    logging.basicConfig(handlers=[handler], force=True)
+    set_log_level(settings.level)

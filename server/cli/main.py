@@ -19,6 +19,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "status": "processes:status",
     "logs": "processes:logs",
     "serve": "serve:serve",
+    "console": "console:console",
     "ask": "ask:ask",
     "explain": "ask:explain",
     "talk": "talk:talk",

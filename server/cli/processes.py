@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from server.cli import options
+from server.cli.console import start_line
 from server.cli.launcher import StartInterrupted, ask_readiness, launch, serve_command, stop_process
 from server.cli.logs import follow_log, last_lines, log_path
 from server.cli.output import fail, print_json, print_text, say
@@ -52,7 +53,8 @@ def start(
             raise typer.Exit(interrupted.exit_code) from None
     given = options.repeated(config, data)
     elapsed_s = time.monotonic() - begun
-    say_started(running, readiness, settings, elapsed_s=elapsed_s, given=given)
+    page = start_line(running, settings)
+    say_started(running, readiness, settings, elapsed_s=elapsed_s, given=given, console=page)
     if not readiness.serves:
         raise typer.Exit(1)
 

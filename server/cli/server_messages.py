@@ -24,18 +24,27 @@ def say_started(
     *,
     elapsed_s: float,
     given: Sequence[str] = (),
+    console: str = "",
 ) -> None:
-    """Say where it runs and what to type next; `given` are options for those commands."""
+    """Say where it runs and what to type next; `given` are options for those commands.
+
+    `console` is where the page for people is, if there is one.
+    """
+    page = f"  console: {console}" if console else ""
     warn_of(readiness)
     if not readiness.serves:
         say(
             f"Orbit is running at {running.url} (pid {running.pid}), but no adapter serves. "
             f"The log is {running.log}"
         )
+        if page:
+            say(page)
         return
     say(f"Orbit is running at {running.url} (pid {running.pid}), ready after {elapsed_s:.1f} s")
     say(f"  log:   {running.log}")
     say(f"  stop:  {command('stop', *given)}")
+    if page:
+        say(page)
     say("")
     adapter = readiness.adapters_that_are("ready")[0]
     question = example_question(next(a for a in settings.adapters if a.name == adapter))

@@ -280,8 +280,15 @@ class Trace:
         """Add a stage that took no time worth measuring."""
         self.stages.append(Stage(name, 0.0, details))
 
-    def to_list(self) -> list[dict[str, Any]]:
-        return [{"stage": s.name, "ms": round(s.ms, 3), **s.details} for s in self.stages]
+    def to_list(self, *, details: bool = True) -> list[dict[str, Any]]:
+        return [
+            {"stage": s.name, "ms": round(s.ms, 3), **(s.details if details else {})}
+            for s in self.stages
+        ]
+
+
+Explain = Literal["times", "details"]
+"""How much of its trace an answer tells: how long each stage took, or what it found as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,11 +307,14 @@ class Answer:
     def kept_content(self) -> str:
         return self.content if self.kept is None else self.kept
 
-    def to_dict(self, session_id: str) -> dict[str, Any]:
-        """Return the answer as HTTP sends it, without the trace."""
-        return {
+    def to_dict(self, session_id: str, explain: Explain | None = None) -> dict[str, Any]:
+        """Return the answer as HTTP sends it, with as much of the trace as `explain` says."""
+        data = {
             "content": self.content,
             "metadata": self.metadata,
             "confidence": round(self.confidence, 4),
             "session_id": session_id,
         }
+        if explain is not None:
+            data["trace"] = self.trace.to_list(details=explain == "details")
+        return data

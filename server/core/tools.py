@@ -22,6 +22,7 @@ SourceKind = Literal[
     "default",  # the default the template declares
     "system",  # injected by the server, never by the user
     "given",  # handed in as it is by a caller
+    "form",  # given by name, in answer to a question for it
 ]
 
 

@@ -129,5 +129,7 @@ class Turn:
     """The same intent with everything that the rule engine read, whatever the intent."""
     context: ConversationContext = NO_CONTEXT
     """What the conversation remembers; nothing, when this is its first turn."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """Values by name for what the last answer asked for; `text` then says them in words."""
     continues: bool = False
     """Whether the client named the conversation, which may then have earlier turns."""

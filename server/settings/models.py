@@ -81,10 +81,13 @@ class ServerSettings(Strict):
     """What a client may take before its key is known."""
 
 
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
 class LoggingSettings(Strict):
     """What the log holds."""
 
-    level: Literal["debug", "info", "warning", "error"] = "info"
+    level: LogLevel = "info"
     """Least severity that is written."""
     format: Literal["console", "json"] = "console"
     """`console` for people, `json` for one object a line."""
@@ -98,7 +101,7 @@ class MetricsSettings(Strict):
     enabled: bool = True
     """Whether `/metrics` is served."""
     token: SecretStr | None = None
-    """Bearer token `/metrics` asks for; without one, only this machine may read it."""
+    """Bearer token that opens `/metrics`, as admin keys do; without one, this machine may read."""
 
 
 class PythonToolsSettings(Strict):

@@ -64,6 +64,23 @@ async def serving(folder: Path, found: Configured | None = None) -> AsyncIterato
             yield Server(client, keys)
 
 
+async def test_what_one_of_them_asked_for_is_given_to_it_by_name(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server:
+        city_tools.REPORTED.clear()
+        asked = await server.ask("report a theft in toronto", session_id="s")
+        (missing,) = asked["metadata"]["missing"]
+        # A value may read like the name of another source, or like a question for it.
+        given = {missing["name"]: "Ottawa"}
+        held = await server.ask("", session_id="s", arguments=given)
+        assert held["metadata"]["answered_by"]["adapter"] == "toronto"
+        assert held["metadata"]["arguments"][missing["name"]] == {"kind": "form"}
+        proposal = held["metadata"]["proposal"]["proposal_id"]
+        await server.post("/chat/confirm", session_id="s", proposal_id=proposal, accept=True)
+        assert city_tools.REPORTED == ["Ottawa"]
+        other = await server.post("/chat", message="", session_id="s", arguments=given)
+        assert (other.status_code, other.json()["error"]["code"]) == (400, "request_invalid")
+
+
 async def test_a_conversation_over_http(tmp_path: Path) -> None:
     async with serving(tmp_path) as server:
         city_tools.REPORTED.clear()

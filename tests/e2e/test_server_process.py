@@ -101,6 +101,7 @@ def orbit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orbit]:
     assert f"Orbit is running at http://localhost:{port} (pid " in started.stderr
     same = shlex.join(["--data", str(orbit.data_dir)])
     assert f"  stop:  ./bin/orbit.sh stop {same}\n" in started.stderr
+    assert f"  console: http://127.0.0.1:{port}/#link=" in started.stderr
     assert started.stderr.splitlines()[-2:] == [
         f"  ./utils/scripts/generate-sample-api-keys.sh --adapter intent-agent-example {same}",
         f'  curl -X POST http://localhost:{port}/chat -H "Authorization: Bearer agent" '
@@ -169,6 +170,23 @@ def test_a_second_server_on_the_same_port_is_told_who_has_it(orbit: Orbit, tmp_p
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.startswith(f"error: port {port} on 127.0.0.1 is taken by ")
     assert f"(pid {told['pid']})" in refused.stderr
+
+
+def test_a_printed_link_signs_in_once(orbit: Orbit) -> None:
+    printed = orbit.run("console")
+    address, _, token = printed.stdout.strip().partition("#link=")
+    assert printed.stderr == ""
+    answers = []
+    for _ in range(2):
+        connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
+        connection.request("POST", "/admin/sign-in", json.dumps({"link": token}))
+        response = connection.getresponse()
+        answers.append((response.status, json.loads(response.read())))
+        connection.close()
+    (first, made), (again, refused) = answers
+    assert (first, made["role"], made["label"]) == (201, "admin", "console")
+    assert (again, refused["error"]["code"]) == (401, "link_invalid")
+    assert token not in orbit.run("logs", "-n", "1000").stdout
 
 
 def test_a_revoke_reaches_the_running_server(orbit: Orbit) -> None:

@@ -43,6 +43,6 @@ def test_every_normalizer_is_named() -> None:
 
 
 def test_every_source_of_an_argument_is_named() -> None:
-    elsewhere = {"intent", "conversation", "model", "system", "given"}
+    elsewhere = {"intent", "conversation", "model", "system", "given", "form"}
     for kind in set(get_args(SourceKind)) - elsewhere:
         assert f"`{kind}`" in PAGE

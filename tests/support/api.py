@@ -37,7 +37,12 @@ async def api_state(
     resources = await SharedResources.open(settings, {})
     manager, changes = AdapterManager(adapters, resources, lambda: ()), resources.guardrails.changes
     desk = DraftDesk(resources)
-    defaults: dict[str, Any] = {"max_message_chars": 200, "turn_timeout_s": 30.0}
+    defaults: dict[str, Any] = {
+        "max_message_chars": 200,
+        "turn_timeout_s": 30.0,
+        "proposals": resources.conversation.proposals,
+        "audit": resources.audit,
+    }
     yield ApiState(
         adapters=adapters,
         manager=manager,

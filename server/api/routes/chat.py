@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from server.access.models import ADMIN
 from server.api import schemas
 from server.api.auth import KeyHolder
 from server.api.csv_rows import CsvResponse, prefers_csv
@@ -16,10 +18,12 @@ from server.api.streaming import AnswerStream
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_confirmation, run_turn
 from server.conversation.inbox import Feedback
+from server.core.decision import Explain
+from server.core.storable import storable_data
 from server.core.streaming import StreamListener
 from server.core.suggestions import unknown
 from server.core.tools import ToolResultStatus
-from server.core.turn import Turn
+from server.core.turn import Caller, Turn
 from server.errors import ProposalUnknown, RequestInvalid, TurnUnknown
 
 router = APIRouter(prefix="/chat", tags=["chat"])
@@ -55,26 +59,38 @@ async def chat(request: Request, caller: KeyHolder) -> Response:
     body = await request.body()
     asked = read_body(schemas.ChatRequest, body, max_message_chars=state.max_message_chars)
     adapter = state.adapters.opened_by(caller)
-    turn = turn_of(request, caller, asked.message, asked.session_id)
+    turn = turn_of(request, caller, asked.question(), asked.session_id)
+    if asked.arguments is not None:
+        turn = replace(turn, given=storable_data(asked.arguments))
+    explain = _explain(asked, caller)
     if not asked.stream and prefers_csv(request.headers.get("accept")):
-        return _rows_or_answer(state, adapter, turn)
+        return _rows_or_answer(state, adapter, turn, explain)
     listener = StreamListener() if asked.stream else None
     answering = run_turn(adapter, turn, timeout_s=state.turn_timeout_s, listener=listener)
     work = asyncio.create_task(answering)
     if listener is not None:
         ids = turn.session_id, turn.id
-        return AnswerStream(work, listener, *ids, state.heartbeat_s, state.blocked_in)
+        return AnswerStream(work, listener, *ids, state.heartbeat_s, state.blocked_in, explain)
     answer = await cancel_on_disconnect(request.receive, work)
-    return json_response(answer.to_dict(turn.session_id))
+    return json_response(answer.to_dict(turn.session_id, explain))
 
 
-def _rows_or_answer(state: ApiState, adapter: Adapter, turn: Turn) -> Response:
+def _explain(asked: schemas.ChatRequest, caller: Caller) -> Explain | None:
+    """Return how much to tell: what stages found may name files and services."""
+    if not asked.explain:
+        return None
+    return "details" if caller.role == ADMIN else "times"
+
+
+def _rows_or_answer(
+    state: ApiState, adapter: Adapter, turn: Turn, explain: Explain | None
+) -> Response:
     """All rows as CSV where the question comes to one read of a database, else the answer."""
 
     async def work(rows: CsvResponse) -> Response | None:
         answer = await run_turn(adapter, turn, timeout_s=state.turn_timeout_s, taker=rows)
         if not rows.begun:
-            return json_response(answer.to_dict(turn.session_id))
+            return json_response(answer.to_dict(turn.session_id, explain))
         if answer.metadata["tool_execution"]["status"] != ToolResultStatus.SUCCESS:
             rows.cut = True
         return None

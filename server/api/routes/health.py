@@ -6,12 +6,19 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from server import __version__
+from server.access.models import ADMIN
 from server.adapters.registry import AdapterStatus
-from server.api.auth import ADMIN, is_loopback, key_of
+from server.api.auth import is_loopback, key_holder, key_of
 from server.api.error_responses import json_response
 from server.api.requests import ApiState, State
 from server.api.schemas import Health, Readiness, refusals
-from server.errors import AccessDenied, KeyForeign, KeyUnknown, StoreUnavailable
+from server.errors import (
+    AccessDenied,
+    KeyForeign,
+    KeyMissing,
+    KeyUnknown,
+    StoreUnavailable,
+)
 from server.metrics.metrics import CONTENT_TYPE
 
 router = APIRouter(tags=["health"])
@@ -79,16 +86,37 @@ def describe_status(status: AdapterStatus) -> dict[str, object]:
     responses={
         200: {"content": {"text/plain": {}}},
         **refusals(
-            (401, "A token is set, and was not sent."),
-            (403, "No token is set; only for this machine."),
+            (401, "Neither the token that is set nor a key was sent, or it is a wrong one."),
+            (403, "No token is set, so only for this machine; or a key that is no admin's."),
+            (429, "Too many wrong keys came from this address."),
         ),
     },
 )
 async def get_metrics(request: Request, state: State) -> Response:
-    """Needs `metrics.token` as a bearer token; without one, only this machine may read."""
-    if state.metrics_token is None:
-        if not is_loopback(request):
-            raise KeyForeign("metrics are for this machine only, until metrics.token is set")
-    elif not hmac.compare_digest(key_of(request).encode(), state.metrics_token.encode()):
-        raise KeyUnknown("this is not the token of metrics.token")
+    """For `metrics.token` as a bearer token, and admin keys; without one set, for this machine."""
+    await _check_reader_of_metrics(request, state)
     return Response(state.metrics.text(), media_type=CONTENT_TYPE)
+
+
+async def _check_reader_of_metrics(request: Request, state: ApiState) -> None:
+    if state.metrics_token is None and is_loopback(request):
+        return
+    try:
+        sent = key_of(request)
+    except KeyMissing:
+        if state.metrics_token is not None:
+            raise
+        raise KeyForeign(
+            "metrics are for this machine and admin keys only, until metrics.token is set"
+        ) from None
+    token = state.metrics_token
+    if token is not None and hmac.compare_digest(
+        sent.encode("utf-8", "surrogatepass"), token.encode()
+    ):
+        return
+    try:
+        caller = await key_holder(request, state)
+    except KeyUnknown:
+        raise KeyUnknown("this is neither the token of metrics.token nor a key") from None
+    if caller.role != ADMIN:
+        raise KeyForeign("metrics are for admin keys; this one is of another role")

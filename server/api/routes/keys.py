@@ -3,15 +3,16 @@
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Request
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from server.access.key_request import check_adapter, check_role, new_key, parse_lifetime
-from server.access.models import KeyRecord, is_key_id, issued_id
-from server.api.auth import Admin
+from server.access.models import ADMIN, KeyRecord, is_key_id, issued_id
+from server.adapters.registry import AdapterState
+from server.api.auth import Admin, KeyHolder, may_author
 from server.api.error_responses import json_response
 from server.api.requests import State, read_body
 from server.api.schemas import EXAMPLES, StrictModel, refusals, request_body
@@ -38,6 +39,10 @@ router = APIRouter(
 )
 
 
+key_router = APIRouter(tags=["keys"])
+"""What everybody may know of their own key."""
+
+
 class KeyRequest(StrictModel):
     """A key to make."""
 
@@ -55,6 +60,31 @@ class KeyRequest(StrictModel):
     )
 
 
+class Rights(BaseModel):
+    """What a key may do beyond asking."""
+
+    author: bool = Field(description="Look at files and change them, from where this came.")
+    inbox: bool = Field(description="Look through the turns that are kept for it.")
+    feedback: bool = Field(description="Say whether answers were right.")
+
+
+class OwnKey(BaseModel):
+    """The key of a request, without the key itself."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLES["own_key"]]})
+
+    adapter: str = Field(description="The one adapter that the key opens.")
+    role: str
+    admin: bool = Field(description="Whether it may manage the server.")
+    user_id: str | None
+    key_id: str
+    expires_at: datetime | None = Field(description="Until when it works; null: until revoked.")
+    adapter_state: AdapterState | Literal["unknown"] = Field(
+        description="How its adapter stands; `unknown`: the server does not have it."
+    )
+    may: Rights
+
+
 class RevokeRequest(StrictModel):
     """How a key shall end."""
 
@@ -67,6 +97,34 @@ class RotateRequest(StrictModel):
     grace: str | None = Field(
         None, max_length=40, description="How long the old key goes on, as `1h`; else it ends."
     )
+
+
+@key_router.get(
+    "/key",
+    response_model=OwnKey,
+    responses=refusals(401, 403, 429, (503, "The database of keys is unavailable.")),
+    summary="What the key of the request opens, and what it may do",
+)
+async def describe_key(request: Request, state: State, caller: KeyHolder) -> Response:
+    """For a page or a program that was given a key and has to know what to offer."""
+    record = await state.keys.get(caller.key_id)
+    is_admin, known = caller.role == ADMIN, caller.adapter in state.adapters.names
+    keeps_inbox = state.inbox is not None
+    own = OwnKey(
+        adapter=caller.adapter,
+        role=caller.role,
+        admin=is_admin,
+        user_id=caller.user_id,
+        key_id=caller.key_id,
+        expires_at=record.expires_at,
+        adapter_state=state.adapters.status(caller.adapter).state if known else "unknown",
+        may=Rights(
+            author=is_admin and may_author(request, state),
+            inbox=is_admin and keeps_inbox,
+            feedback=keeps_inbox,
+        ),
+    )
+    return json_response(own.model_dump(mode="json"), headers={"Cache-Control": "no-store"})
 
 
 @router.get("", summary="Every key, revoked and expired ones too, without secrets")
@@ -93,7 +151,7 @@ async def create_key(request: Request, state: State, admin: Admin) -> Response:
         change, lambda: state.keys.create(new), lambda made: {"key_id": made[1].key_id}
     )
     _log_change(admin, "made", record)
-    return _key_response(raw, record, 201)
+    return key_response(raw, record, 201)
 
 
 @router.post(
@@ -133,7 +191,7 @@ async def rotate_key(request: Request, state: State, key_id: str, admin: Admin) 
         lambda made: made[1].details() | {"new_key_id": made[1].key_id},
     )
     _log_change(admin, f"rotated {key_id} into", record)
-    return _key_response(raw, record, 200)
+    return key_response(raw, record, 200)
 
 
 def _change(
@@ -156,7 +214,7 @@ def _log_change(admin: Caller, did: str, record: KeyRecord) -> None:
     _log.info("key %s (user %r) %s %s", admin.key_id, admin.user_id, did, what)
 
 
-def _key_response(raw: str, record: KeyRecord, status: int) -> Response:
+def key_response(raw: str, record: KeyRecord, status: int) -> Response:
     """Return a response with the key itself, which nothing may keep."""
     body = {"key": raw} | record.to_dict(datetime.now(UTC))
     return json_response(body, status, {"Cache-Control": "no-store"})

@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,6 +15,8 @@ from server.conversation.store import ConversationKey, conversation_key_columns,
 from server.core.decision import Match, Origin
 from server.core.tools import Source
 from server.storage.database import UtcTime
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,20 @@ def find(connection: sa.Connection, place: ConversationKey, proposal_id: str) ->
     asked = sa.select(PROPOSALS).where(_is_proposal(place, proposal_id))
     row = connection.execute(asked).mappings().first()
     return None if row is None else dict(row)
+
+
+def waiting(connection: sa.Connection, now: datetime, most: int) -> list[PendingCall]:
+    """Return the calls that wait, newest first, but for those that cannot be read."""
+    held = sa.and_(PROPOSALS.c.state == "held", PROPOSALS.c.expires_at > now)
+    newest = PROPOSALS.c.created_at.desc()
+    rows = connection.execute(sa.select(PROPOSALS).where(held).order_by(newest).limit(most))
+    found = []
+    for row in rows.mappings():
+        try:
+            found.append(to_pending_call(dict(row)))
+        except ValueError:
+            _log.error("proposal %s cannot be read", row["proposal_id"])
+    return found
 
 
 def take(

@@ -111,6 +111,15 @@ class ConfirmationService:
         place = conversation_key(caller, session_id)
         return await self._database.run(lambda c: self._waiting_call(c, place, proposal_id))
 
+    async def waiting(self, most: int) -> list[PendingCall]:
+        """Return the calls of everybody that wait, newest first.
+
+        Raises:
+            StoreUnavailable: the database cannot be read.
+        """
+        now = self._now()
+        return await self._database.run(lambda c: pending_calls.waiting(c, now, most))
+
     async def claim(
         self, caller: Caller, session_id: str, proposal_id: str, *, seal: str | None = None
     ) -> PendingCall:

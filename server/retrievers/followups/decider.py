@@ -24,6 +24,7 @@ from server.retrievers.followups.answers import (
     chosen_by_words,
     more_arguments,
 )
+from server.retrievers.followups.by_form import by_form
 from server.retrievers.followups.context import Contribution, FollowUpContext, FollowUpDecision
 from server.retrievers.followups.references import by_pack_reference, by_reference, to_shown_row
 from server.retrievers.followups.repeat_call import repeat_last_call
@@ -50,9 +51,13 @@ class FollowUpDecider:
         if self._lexicon is None:
             self._lexicon = await asyncio.to_thread(shipped_lexicon)
         utterance = read_utterance(turn.text, self._lexicon)
-        if not utterance.words:  # signs alone, or far too many words to go on with anything
+        if (
+            not utterance.words and not turn.given
+        ):  # signs alone, or far too many words to go on with anything
             return await self._following.decide(turn, trace)
         ctx = FollowUpContext(turn, utterance, self._lexicon, self._library, self._extractor)
+        if turn.given and ctx.asked is not None:
+            return by_form(ctx, ctx.asked)
         answer = answer_to_question(ctx)
         decided = _certain_follow_up(ctx, answer)
         if decided is not None:

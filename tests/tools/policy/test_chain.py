@@ -210,6 +210,9 @@ class FullDisk:
     def entries(self, *, after: int = 0) -> Any:
         return iter(())
 
+    def newest(self, *, before: int | None = None) -> Any:
+        return iter(())
+
     def head(self) -> None:
         return None
 

@@ -163,6 +163,10 @@ class _Asking:
     async def decide(self) -> SourceDecision:
         """Decide; raises what asking raises that is no failure of one source."""
         named = self.named
+        if self.turn.given and (asking := self._lead()) is not None:
+            answered = await self._ask(asking, message=self.turn.text)
+            if answered is not None:
+                return self._answered(answered)
         chosen = self._chosen()
         if chosen is not None:
             return chosen
