@@ -285,13 +285,10 @@ class EvaluatePage {
               list();
             },
           },
-          earlier.map((each, index) =>
-            h(
-              "option",
-              { value: String(index) },
-              `${when(each.started, "time")} · ${t("evaluate.right_of", { right: each.counts.right, count: each.results.length })}`,
-            ),
-          ),
+          earlier.map(({ started, counts, results }, index) => {
+            const share = t("evaluate.right_of", { right: counts.right, count: results.length });
+            return h("option", { value: String(index) }, `${when(started, "time")} · ${share}`);
+          }),
         ),
       );
     const table = dataTable({
@@ -327,7 +324,7 @@ class EvaluatePage {
             row.failure &&
               h(
                 "span",
-                { class: "evaluate-why muted", dir: "auto", title: row.failure },
+                { class: "evaluate-why muted", title: row.failure },
                 sayFailure(row, due.get(row.ask)),
               ),
           ],
