@@ -34,7 +34,7 @@ router = APIRouter(
 @router.get("", summary="What did not go well, in clusters, the largest first")
 async def list_clusters(state: State, adapter: str, _: Admin) -> Response:
     """Without proposals, which take their time: see the review of one."""
-    inbox = state.desk.resources.conversation.inbox
+    inbox = state.inbox
     state.manager.written(adapter)
     found = await _clusters(state, adapter, inbox) if inbox is not None else []
     rows = [_row(cluster) for cluster in found]
@@ -74,10 +74,9 @@ async def drop_cluster(
 
 
 def _inbox(state: ApiState) -> InboxStore:
-    inbox = state.desk.resources.conversation.inbox
-    if inbox is None:
+    if state.inbox is None:
         raise ClusterUnknown("inbox.enabled is off, so that nothing stands in the inbox")
-    return inbox
+    return state.inbox
 
 
 async def _clusters(state: ApiState, name: str, inbox: InboxStore) -> list[Cluster]:

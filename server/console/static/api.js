@@ -3,6 +3,7 @@
 
 const ROOT = new URL("../../", import.meta.url);
 const KEPT = "orbit.key";
+const KEPT_LINK = "orbit.key.link"; // the id of the key that is kept, where a link made it
 
 /** A refusal or failure as the server puts it; `status` 0 where it did not answer at all. */
 export class ApiError extends Error {
@@ -158,8 +159,11 @@ class Session extends Client {
 
   /** Keep the key until the tab is closed, or no longer. */
   keep(yes) {
-    if (yes && this.key) storage()?.setItem(KEPT, this.key);
-    else storage()?.removeItem(KEPT);
+    storage()?.removeItem(KEPT_LINK);
+    storage()?.removeItem(KEPT);
+    if (!yes || !this.key) return;
+    storage()?.setItem(KEPT, this.key);
+    if (this.#links.includes(this.me.key_id)) storage()?.setItem(KEPT_LINK, this.me.key_id);
   }
 
   /** The key of this tab's last page, if it was to be kept. */
@@ -175,6 +179,8 @@ class Session extends Client {
     this.key = key;
     this.me = me;
     this.#client = client;
+    const kept = storage()?.getItem(KEPT_LINK);
+    if (kept && kept === me.key_id) this.#links.push(kept);
     if (keep) this.keep(true);
     return me;
   }

@@ -4,7 +4,7 @@ import { api, ApiError } from "./api.js";
 import { busy, clear, h, live, show, styles, uid } from "./dom.js";
 import { LANGUAGES, currentLanguage, loadTexts, preferredLanguage, setLanguage, t, when } from "./i18n.js";
 import { icon } from "./widgets/icons.js";
-import { errorBox, toast } from "./widgets/notice.js";
+import { errorBox, sayError, toast } from "./widgets/notice.js";
 
 const VIEWS = [
   { id: "ask", may: () => true },
@@ -30,15 +30,12 @@ async function start() {
   await Promise.all([setLanguage(preferredLanguage()), loadTexts("shell")]);
   api.speak(currentLanguage());
   api.onSignedOut = (failed) => signedOut(failed);
-  addEventListener("hashchange", () => api.me && openView());
-  if (link) {
-    try {
-      await api.redeem(link);
-      return await enter();
-    } catch (failed) {
-      return showSignIn(failed);
-    }
-  }
+  addEventListener("hashchange", () => {
+    const pasted = takeLink();
+    if (pasted) signInBy(pasted);
+    else if (api.me) openView();
+  });
+  if (link) return signInBy(link);
   if (api.keptKey) {
     try {
       await api.signIn(api.keptKey);
@@ -49,6 +46,17 @@ async function start() {
     }
   }
   return showSignIn();
+}
+
+async function signInBy(link) {
+  try {
+    await api.redeem(link);
+    closeView();
+    await enter();
+  } catch (failed) {
+    if (api.me) toast(sayError(failed), "bad");
+    else await showSignIn(failed);
+  }
 }
 
 /** The one-time link of the address, which is taken out of it and of the history at once. */
@@ -231,6 +239,7 @@ function adapterSwitch() {
   const select = h(
     "select",
     {
+      "aria-label": t("shell.adapter"), // its words are hidden where there is little room
       onChange: async () => {
         looked = select.value;
         live(t("shell.adapter_now", { name: looked }));
@@ -247,6 +256,7 @@ function adapterSwitch() {
 
 function account() {
   const { me } = api;
+  const whose = me.user_id ?? t(me.admin ? "shell.admin_key" : "shell.key");
   const keep = h("input", {
     type: "checkbox",
     checked: api.isKept,
@@ -257,9 +267,9 @@ function account() {
     { class: "account" },
     h(
       "summary",
-      { class: "button quiet" },
+      { class: "button quiet", "aria-label": `${t("shell.key")}: ${whose}` },
       icon("key"),
-      h("span", { class: "grow clip", dir: "auto" }, me.user_id ?? t(me.admin ? "shell.admin_key" : "shell.key")),
+      h("span", { class: "grow clip", dir: "auto" }, whose),
       icon("down"),
     ),
     h(

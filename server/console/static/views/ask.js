@@ -66,8 +66,9 @@ class Ask {
     this.#loadLibrary();
     const given = this.#ctx.handedOver ?? (this.#ctx.params.q ? { question: this.#ctx.params.q, send: false } : null);
     if (given) {
+      this.#session.draft = given.question; // until there is a key to ask it with
       this.#setText(given.question);
-      if (given.send) this.#submit();
+      if (given.send && this.#client) this.#submit();
     }
     if (this.#client && matchMedia("(hover: hover)").matches) this.#input.focus({ preventScroll: true });
   }
@@ -385,6 +386,7 @@ class Ask {
 
   #submit() {
     const message = this.#input.value.trim();
+    this.#session.draft = "";
     if (!message || this.#button?.disabled !== false) return;
     this.#suggestions.close();
     this.#setText("");

@@ -75,7 +75,9 @@ function write(value) {
   if (value === null) return "null";
   if (Array.isArray(value)) return `[${value.map(write).join(", ")}]`;
   if (typeof value === "object") {
-    return `{${Object.entries(value).map(([name, each]) => `${write(name)}: ${write(each)}`).join(", ")}}`;
+    return `{${Object.entries(value)
+      .map(([name, each]) => `${write(name)}: ${write(each)}`)
+      .join(", ")}}`;
   }
   if (typeof value !== "string") return String(value);
   return /^[\p{L}_][\p{L}\p{N}_./-]*$/u.test(value) && typeof scalar(value) === "string"
@@ -127,12 +129,16 @@ class Flow {
     this.blanks();
     const plain = !/^["'{[]/u.test(this.text.slice(this.at));
     if (plain) {
-      const said = this.text.slice(this.at).replace(/\s+#.*$/u, "").trim();
+      const said = this.text
+        .slice(this.at)
+        .replace(/\s+#.*$/u, "")
+        .trim();
       return name === "ask" || name === "answer" ? said : scalar(said);
     }
     const value = this.value(/[,}\]]/u);
     this.blanks();
-    if (!this.done() && this.text[this.at] !== "#") throw new Unreadable("rest", this.text.slice(this.at, this.at + 20));
+    if (!this.done() && this.text[this.at] !== "#")
+      throw new Unreadable("rest", this.text.slice(this.at, this.at + 20));
     return value;
   }
 
@@ -151,7 +157,8 @@ class Flow {
   word() {
     this.blanks();
     const found = /^[^\s{}[\],"'?=]+/u.exec(this.text.slice(this.at));
-    if (!found || !NAME.test(found[0])) throw new Unreadable("no_name", this.text.slice(this.at, this.at + 20));
+    if (!found || !NAME.test(found[0]))
+      throw new Unreadable("no_name", this.text.slice(this.at, this.at + 20));
     this.at += found[0].length;
     return found[0];
   }

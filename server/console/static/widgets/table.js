@@ -16,7 +16,14 @@ const MARGIN = 8;
  * `{element, update(rows)}`.
  */
 export function dataTable({
-  caption, columns, rows = [], rowHeight = 44, sort = null, empty = "", onRow = null, tall = false,
+  caption,
+  columns,
+  rows = [],
+  rowHeight = 44,
+  sort = null,
+  empty = "",
+  onRow = null,
+  tall = false,
 }) {
   let order = sort ?? { id: null, down: false };
   let listed = rows;
@@ -28,7 +35,11 @@ export function dataTable({
     "table",
     { class: "table data-table" },
     h("caption", { class: "visually-hidden" }, caption),
-    h("colgroup", null, columns.map((c) => h("col", { class: classesOf(c) }))),
+    h(
+      "colgroup",
+      null,
+      columns.map((c) => h("col", { class: classesOf(c) })),
+    ),
     h("thead", null, head),
     body,
   );
@@ -42,14 +53,15 @@ export function dataTable({
   view.style.setProperty("--row-height", `${rowHeight}px`);
 
   const heads = columns.map((column) => {
-    const name = column.sortable === false
-      ? h("span", null, column.label)
-      : h(
-        "button",
-        { type: "button", class: "table-sort", onClick: () => sortBy(column) },
-        column.label,
-        h("span", { class: "table-arrow", "aria-hidden": "true" }),
-      );
+    const name =
+      column.sortable === false
+        ? h("span", null, column.label)
+        : h(
+            "button",
+            { type: "button", class: "table-sort", onClick: () => sortBy(column) },
+            column.label,
+            h("span", { class: "table-arrow", "aria-hidden": "true" }),
+          );
     const cell = h("th", { scope: "col", class: classesOf(column) }, name);
     head.append(cell);
     return cell;
@@ -81,9 +93,7 @@ export function dataTable({
     const shown = view.clientHeight || 600;
     const top = Math.max(0, view.scrollTop);
     const from = many ? Math.max(0, Math.floor(top / rowHeight) - MARGIN) : 0;
-    const to = many
-      ? Math.min(listed.length, Math.ceil((top + shown) / rowHeight) + MARGIN)
-      : listed.length;
+    const to = many ? Math.min(listed.length, Math.ceil((top + shown) / rowHeight) + MARGIN) : listed.length;
     if (drawn !== null && drawn.from === from && drawn.to === to) return;
     drawn = { from, to };
     const part = listed.slice(from, to).map((row, index) => rowOf(row, from + index));
@@ -112,14 +122,18 @@ export function dataTable({
   }
 
   let waiting = false;
-  view.addEventListener("scroll", () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => {
-      waiting = false;
-      draw();
-    });
-  }, { passive: true });
+  view.addEventListener(
+    "scroll",
+    () => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        draw();
+      });
+    },
+    { passive: true },
+  );
 
   arrange();
   return {
@@ -138,11 +152,7 @@ export function choiceList({ label, rowHeight = 56, optionOf, onChoose, empty = 
   let drawn = null;
   const prefix = uid("list");
   const space = h("div", { class: "list-space", role: "presentation" });
-  const view = h(
-    "div",
-    { class: "list-view", role: "listbox", tabindex: "0", "aria-label": label },
-    space,
-  );
+  const view = h("div", { class: "list-view", role: "listbox", tabindex: "0", "aria-label": label }, space);
   const nothing = h("p", { class: "empty", hidden: true }, empty);
   const element = h("div", { class: "list-box" }, view, nothing);
   view.style.setProperty("--row-height", `${rowHeight}px`);
@@ -153,7 +163,10 @@ export function choiceList({ label, rowHeight = 56, optionOf, onChoose, empty = 
     const to = Math.min(rows.length, Math.ceil((view.scrollTop + shown) / rowHeight) + MARGIN);
     if (!force && drawn !== null && drawn.from === from && drawn.to === to) return;
     drawn = { from, to };
-    show(space, rows.slice(from, to).map((row, index) => option(row, from + index)));
+    show(
+      space,
+      rows.slice(from, to).map((row, index) => option(row, from + index)),
+    );
   }
 
   function option(row, index) {
@@ -230,9 +243,7 @@ function space(rows, columns, rowHeight) {
 
 function classesOf(column) {
   const size = column.size ? `size-${column.size}` : "";
-  return [size, column.numeric ? "numeric" : "", column.wide ? "wide-only" : ""]
-    .filter(Boolean)
-    .join(" ");
+  return [size, column.numeric ? "numeric" : "", column.wide ? "wide-only" : ""].filter(Boolean).join(" ");
 }
 
 /** `rows` in the order of their values; those without one come last, either way. */

@@ -15,6 +15,7 @@ const MOST_DECISIONS = 50;
 export function mount(root, ctx) {
   const choice = h("select", { onchange: () => show() });
   const body = h("div", { class: "stack" });
+  let tried = ""; // stays when a change draws everything anew
   const head = h("div", { class: "row wrap" },
     h("p", { class: "muted grow" }, t("operate.guards.about")),
     h("label", { class: "row" }, t("operate.guards.which"), choice));
@@ -79,7 +80,12 @@ export function mount(root, ctx) {
   }
 
   function trial(guard) {
-    const question = h("textarea", { rows: "2", dir: "auto", "data-testid": "guard-question" });
+    const question = h("textarea", {
+      rows: "2", dir: "auto", "data-testid": "guard-question", value: tried,
+      oninput: () => {
+        tried = question.value;
+      },
+    });
     const category = h("select", {}, option("", t("operate.guards.as_is")),
       guard.categories.filter((each) => each.threshold !== null).map((each) => option(each.name)));
     const threshold = h("input", { type: "number", min: "0", max: "1", step: "0.01", value: "0.6" });
@@ -223,7 +229,7 @@ export function mount(root, ctx) {
       shown.textContent = n(Number(value.value));
     });
     const actions = [{
-      label: t("operate.guards.set"), kind: "primary",
+      label: t("operate.guards.make"), kind: "primary",
       run: () => change({ kind: "set_threshold", category: category.name, number: Number(value.value) }),
     }];
     if (category.threshold_origin === "admin") {
