@@ -181,8 +181,9 @@ function previewOf(found) {
     h("div", { class: "muted small", dir: "ltr" }, file.id),
     diffTable(withoutIndent(parseUnified(file.diff)), diffLabels())));
   const { would_change: would } = found;
-  if (would?.problems?.length) {
-    parts.push(h("ul", { class: "notice bad" }, would.problems.map((one) => h("li", { dir: "auto" }, one.what))));
+  const errors = (would?.problems ?? []).filter((one) => one.kind !== "warning");
+  if (errors.length) {
+    parts.push(h("ul", { class: "notice bad" }, errors.map((one) => h("li", { dir: "auto" }, one.what))));
   }
   if (would?.tried) parts.push(wouldChange(would));
   return h("div", { class: "stack" }, parts);

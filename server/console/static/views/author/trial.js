@@ -62,9 +62,10 @@ export class Trial {
     const badges = [["fixed", "ok"], ["broken", "bad"], ["changed", "warn"], ["same", ""]]
       .filter(([kind]) => tally(kind))
       .map(([kind, tone]) => h("span", { class: `badge ${tone}` }, `${n(tally(kind))} ${words(kind)}`));
+    const errors = (this.found.problems ?? []).filter((one) => one.kind !== "warning");
     clear(this.result).append(
-      (this.found.problems ?? []).length
-        ? h("ul", { class: "notice bad" }, this.found.problems.map((one) => h("li", { dir: "auto" }, one.what)))
+      errors.length
+        ? h("ul", { class: "notice bad" }, errors.map((one) => h("li", { dir: "auto" }, one.what)))
         : "",
       h("div", { class: "row wrap", "data-testid": "try-counts" }, badges),
       rows.length
