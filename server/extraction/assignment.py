@@ -333,6 +333,10 @@ def _phrases(*phrases: tuple[str, ...]) -> frozenset[Words]:
 _BEFORE: Final = {"min": _phrases(_ROLES.at_least), "max": _phrases(_ROLES.at_most)}
 _AFTER: Final = {"min": _phrases(_ROLES.at_least_after), "max": _phrases(_ROLES.at_most_after)}
 _LONGEST_BOUND: Final = 3
+_BOUND_WORDS: Final = frozenset(
+    word for phrases in _BEFORE.values() for phrase in phrases for word in phrase
+)
+"""What may stand between the name of a number and the number: a length of at least 90."""
 _ENDS_OF_A_LIST: Final[tuple[Tag, ...]] = ("most", "least", "highest", "lowest")
 
 
@@ -387,12 +391,14 @@ def _context_score(
 ) -> int:
     first, last = candidate.first, candidate.last
     points = max(candidate.fit, _NAMED_AFTER if tokens.word(last) in plan.name.after else 0)
-    for distance in range(1, _REACH + 1):
-        word = tokens.word(first - distance)
+    amount, distance = GROUPS[plan.role] == "amount", 1
+    for at in range(first - 1, -1, -1):
+        word = tokens.word(at)
         if word in plan.name.before:
             points = max(candidate.fit, _NAMED_BEFORE - distance)
             break
-        if word not in FILLERS:
+        distance += not (amount and word in _BOUND_WORDS)
+        if distance > _REACH or word not in FILLERS | _BOUND_WORDS:
             break
     left = (tokens.word(first - 2), tokens.word(first - 1))
     right = (tokens.word(last), tokens.word(last + 1))

@@ -16,6 +16,7 @@ from server.core.decision import (
     NoMatch,
     SeveralCalls,
 )
+from server.library.sql_model import SqlExecution
 from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, choose_template
 from server.retrievers.calibration import Calibration
@@ -26,11 +27,14 @@ from server.retrievers.verifier import Verifier
 from server.settings.adapters import AdapterConfig
 from server.text.parsed_text import ParsedText
 from server.text.senses import MessageSenses
+from server.tools.sql.analysis import counts_rows
 
 _RULES_AGREE: Final = log(20)
 """What it weighs that a template declares to be for what the rule engine found."""
 _SAYS_ALL: Final = log(20)
 """What it weighs that a value by itself says all that is asked, as a sum does."""
+_COUNTS: Final = log(20)
+"""What it weighs that a template counts rows, where how many there are is asked, and where not."""
 _OBJECTED: Final = 0.02
 """How likely a call still is that the message speaks against."""
 _ASKED_FOR: Final = 0.6
@@ -39,6 +43,8 @@ _ASKED_FOR_ALL_READ: Final = 0.5
 """That share where every word of the question was read."""
 _HARMLESS: Final = 0.9
 """The share of the threshold at which a template runs that reads and takes nothing."""
+_ALTERNATIVE: Final = 0.1
+"""The share of the threshold from which on data may tell that another template is meant."""
 _FAR_AHEAD: Final = 3.0
 _MOST_COMPARED: Final = 4
 """Unread words whose meaning is looked at; with more of them nothing is sure anyway."""
@@ -153,6 +159,16 @@ def choose(
     return NoMatch(why, options, unread, coverage=coverage)
 
 
+def alternatives(parts: DeciderDependencies, judged: Sequence[Judged]) -> list[Judged]:
+    """Those that read every word of the question and lack nothing, the likeliest first."""
+    floor = parts.confidence_threshold * _ALTERNATIVE
+    return [
+        one
+        for one in judged
+        if one.objection is None and one.match.confidence >= floor and reads_all(one.candidate)
+    ]
+
+
 def _runner_up(judged: Sequence[Judged], ranking: Ranking) -> Match | None:
     """The next best template; as matching has it, where the best one reads every word."""
     if len(judged) > 1:
@@ -221,6 +237,8 @@ def _judged(
         one.ranked is ranking.candidates[0] and reads_all(one) for one in others
     ):
         score += _SAYS_ALL
+    if _counts(candidate):
+        score += _COUNTS if senses.reader.asks_how_many(senses.words) else -_COUNTS
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
         score = score + _RULES_AGREE if agrees else -inf
@@ -231,6 +249,11 @@ def _judged(
     if against is not None:
         confidence *= _OBJECTED
     return Judged(candidate, _match(candidate, confidence), against)
+
+
+def _counts(candidate: Candidate) -> bool:
+    execution = candidate.template.execution
+    return isinstance(execution, SqlExecution) and counts_rows(execution.sql)
 
 
 def _counter(candidate: Candidate) -> Objection | None:

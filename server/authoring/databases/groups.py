@@ -98,7 +98,7 @@ def _all_groups(thing: Thing) -> Iterator[Group]:
 def _by_thing(path: Path) -> Group:
     link = path[-1]
     alias = identifier(link.noun)
-    words = [*link.thing.also, f"{link.noun} name"]
+    words = [*link.thing.also]
     short = link.noun.split(" ")[-1]
     if short != link.noun:
         words.append(short)

@@ -5,6 +5,7 @@ from typing import Final
 
 from server.authoring.databases.family import DraftTemplate, Family, either, wide
 from server.authoring.databases.filters import (
+    LACKING,
     Filter,
     Parameter,
     compare,
@@ -133,7 +134,24 @@ class Lists(Family):
                 words["acting"] = f"{acts[turn % len(acts)]} {clause.after}"
             return words, clause.arguments
 
-        asked: tuple[ExampleQuestion, ...] = ()
+        lacking = [f for f in filters if f.parameter["name"] == LACKING]
+        missing = [f for each in lacking for f in each.parameter["enum"]]
+
+        def by_lacking(turn: int) -> Saying | None:
+            clause = lacking[0].says(turn)
+            if clause is None:
+                return None
+            spoken = clause.after
+            words = {**self.nouns, "how": spoken}
+            if spoken.startswith("have"):
+                words = {**self.nouns, "have": spoken}
+            elif not spoken.startswith(("with", "missing", "no ")):
+                words["not"] = spoken
+            return words, clause.arguments
+
+        asked = self.of_names(family)
+        if missing:
+            asked += write(frames(f"{family}_lacking"), by_lacking, most=min(8, 4 * len(missing)))
         if others:
             asked += write(frames(f"{family}_how"), by_other, most=3 * len(others))
             asked += write(frames(f"{family}_acting"), by_other, most=4)
@@ -146,7 +164,7 @@ class Lists(Family):
     def _between(self) -> Iterator[DraftTemplate]:
         """Rows whose amount is between two numbers."""
         numbers = self.numbers
-        if not numbers or self.thing.is_line:
+        if not self.measures or self.thing.is_line or self.is_list:
             return
         source = Source(self.thing, self.kind)
         column = choice("field", [(m.value, m.expression(source)) for m in numbers])

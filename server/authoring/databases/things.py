@@ -268,7 +268,7 @@ def _names(thing: Thing) -> tuple[str, ...]:
     for pattern in known.names:
         for noun in dict.fromkeys((thing.noun, short)):
             column = columns.get(pattern.format(noun=noun))
-            if column is None or column.column.kind != "text":
+            if column is None or column.column.kind != "text" or column.is_contact:
                 continue
             if not looked_at or column.distinct >= 0.6 * column.filled:
                 return (column.name,)
