@@ -238,7 +238,8 @@ def _judged(
     ):
         score += _SAYS_ALL
     if _counts(candidate):
-        score += _COUNTS if senses.reader.asks_how_many(senses.words) else -_COUNTS
+        asked = senses.reader.asks_how_many(senses.words)
+        score += (_COUNTS if reads_all(candidate) else 0.0) if asked else -_COUNTS
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
         score = score + _RULES_AGREE if agrees else -inf

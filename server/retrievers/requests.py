@@ -6,6 +6,7 @@ a rule says of the rest: only the template's own examples can say that such a wo
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from server.core.coverage import Coverage, CoveredWord
@@ -13,6 +14,7 @@ from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.frame import Frame
 from server.library.model import Template
+from server.library.sql_model import SqlExecution
 from server.text.senses import ASKS_TO_BE_TOLD, MessageSenses, Mood, WordSense
 from server.text.stems import stem
 
@@ -27,6 +29,9 @@ Kind = Literal[
 _NUMERIC: Final = frozenset({"integer", "number", "money", "percentage"})
 _MOMENTS: Final = frozenset({"date", "datetime", "offset", "time"})
 """Kinds of unread words that say when; nothing that is asked for at one time is right at any."""
+
+_NAMING: Final = frozenset({"word", "foreign"})
+"""Kinds of unread words that name something, and are no name of their own."""
 
 _BINDING: Final[Mapping[str, Kind]] = {
     "exclusion": "exclusion",
@@ -61,6 +66,8 @@ def objection(
         return moment
     if (bound := _bound_left(coverage)) is not None:
         return bound
+    if (asked := _attribute_left(template, senses, coverage)) is not None:
+        return asked
     for word in coverage.unread():
         text = coverage.text[word.start : word.end]
         if word.kind == "question" and _asks_for_person(word, senses):
@@ -236,6 +243,28 @@ def _bound_left(coverage: Coverage) -> Objection | None:
             return Objection("detail", coverage.text[before.start : word.end])
         before = word
     return None
+
+
+def _attribute_left(
+    template: Template, senses: MessageSenses, coverage: Coverage
+) -> Objection | None:
+    """What is asked of a value of the data, and what the template knows nothing of: its score."""
+    if not isinstance(template.execution, SqlExecution):
+        return None
+    words, said = coverage.words, senses.words
+    for word, following in pairwise(words):
+        at = bisect_left(senses.starts, word.end)
+        between = list(said[at : bisect_left(senses.starts, following.start)])
+        is_of = bool(between) and senses.reader.is_owner_lead(between[0])
+        rest_small = all(map(senses.reader.is_article, between[1:]))
+        is_value = following.role == "value" and not _is_numeric(following.of, template)
+        if word.role == "unread" and word.kind in _NAMING and is_of and rest_small and is_value:
+            return Objection("detail", coverage.text[word.start : word.end])
+    return None
+
+
+def _is_numeric(name: str | None, template: Template) -> bool:
+    return any(p.name == name and p.type in _NUMERIC for p in template.parameters)
 
 
 def _works_out(template: Template) -> bool:

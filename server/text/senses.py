@@ -182,6 +182,10 @@ class SenseReader:
         """Whether what follows belongs to what stands before: of, with, for."""
         return word in self._prepositions or word in self._language.group("owner_leads")
 
+    def is_owner_lead(self, word: str) -> bool:
+        """Whether what follows it has what stands before: of."""
+        return word in self._language.group("owner_leads")
+
     def asks_for_person(self, words: Sequence[str], clause: Clause) -> bool:
         """Whether a clause begins with a word that asks for a person."""
         first = next((w for w in words[clause.first : clause.last] if is_word(w)), "")

@@ -91,10 +91,7 @@ class Details(Family):
                         "example": known[0],
                     },
                 ),
-                counters=tuple(
-                    fill(f, {**self.nouns, "name": known[0]})
-                    for f in frames("not_details_person" if thing.is_person else "not_details")
-                ),
+                counters=self._not_details(fields, known),
             )
         for key in self._codes():
             yield from self._by_key(key, fields)
@@ -115,6 +112,17 @@ class Details(Family):
         coded = [p for p in found if p.column.column.kind != "text" or _holds_digits(p)]
         return [p for p in coded if p.name not in thing.names]
 
+    def _not_details(self, fields: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+        """What is done to one, and what nobody has written down of it."""
+        is_person, words = self.thing.is_person, {w for f in fields for w in f.split(" ")}
+        other = words_of_columns().unknown_fields["person" if is_person else "thing"]
+        unknown = [field for field in other if words.isdisjoint(field.split(" "))]
+        asked = [
+            fill(f, {**self.nouns, "name": known[0]})
+            for f in frames("not_details_person" if is_person else "not_details")
+        ]
+        return (*asked, *(f"what is the {u} of {n}?" for u, n in zip(unknown, known, strict=False)))
+
     def _by_field(
         self, fields: Sequence[str], name: str, known: Sequence[str]
     ) -> tuple[ExampleQuestion, ...]:
@@ -127,7 +135,12 @@ class Details(Family):
             words = {"name": value, "name's": possessive(value), "field": of[turn % len(of)]}
             return {**self.nouns, **words}, {name: value}
 
+        others = [o for f in fields for o in words_of_columns().fields.get(f, ())]
         asked = write(frames("details_field"), say, most=min(len(fields), _MOST_FIELDS))
+        if others:
+            asked += write(
+                frames("details_field"), lambda t: say(t, others), most=min(6, 2 * len(others))
+            )
         if persons:
             asked += write(frames("details_who"), lambda t: say(t, persons), most=4)
         return asked

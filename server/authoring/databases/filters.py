@@ -25,6 +25,7 @@ COMPARISONS: Final[Mapping[str, str]] = {
     "exactly": "=",
 }
 """How a number compares, by the value of the argument that says it."""
+_DAY_WORDS: Final = frozenset({"date", "day", "time", "on", "at"})
 _SAME: Final = ("exactly", "=")
 
 
@@ -319,7 +320,8 @@ def _days_of(thing: Thing, main: Property) -> dict[str, Property]:
     found: dict[str, Property] = {}
     dates = [p for p in thing.of_role("date") if not p.column.is_contact]
     for prop in (main, *(p for p in dates if p is not main)):
-        found.setdefault(words_of_columns().done_on(prop.label) or prop.label, prop)
+        bare = " ".join(w for w in prop.label.split(" ") if w not in _DAY_WORDS) or prop.label
+        found.setdefault(words_of_columns().done_on(prop.label) or bare, prop)
     return found if len(found) > 1 else {}
 
 

@@ -43,7 +43,8 @@ class Lists(Family):
     def templates(self) -> Iterator[DraftTemplate]:
         if self.thing.joins_two:
             return
-        yield self._list()
+        if not self.thing.is_line:
+            yield self._list()
         yield self._count()
         yield from self._between()
 
@@ -85,8 +86,10 @@ class Lists(Family):
         filters = self.filters(source)
         conditions = where(line for f in filters for line in f.sql)
         sql = select([f"COUNT(*) AS {written(self.thing.stem, self.kind)}"], source, conditions)
-        examples = write(
-            frames("count"), lambda turn: self.some(filters, turn, first=2), most=wide(filters)
+        number = len(frames("count_all"))
+        examples = write(frames("count_all"), lambda _: (self.nouns, {}), most=number)
+        examples += write(
+            frames("count"), lambda turn: self.some(filters, turn), most=wide(filters) - number
         )
         examples += self._more("count", filters)
         plain = write(frames("list_plain"), lambda turn: self.some(filters, turn), most=8)
@@ -122,7 +125,9 @@ class Lists(Family):
                 "start_date": None
             }
 
-        others = [f for f in filters if not f.is_period and _is_after(f)][:_MOST_OTHERS]
+        others = [f for f in filters if not f.is_period and _is_after(f)]
+        others.sort(key=lambda f: not _is_place(f))
+        others = others[:_MOST_OTHERS]
         acts = words_of_columns().acts.get(thing.noun.split(" ")[-1], ())
 
         def by_other(turn: int) -> Saying | None:
@@ -199,6 +204,11 @@ class Lists(Family):
             (),
             tuple(bounds),
         )
+
+
+def _is_place(narrowed: Filter) -> bool:
+    name = str(narrowed.parameter["name"]).split("_")
+    return not words_of_columns().places.isdisjoint(name)
 
 
 def _is_after(narrowed: Filter) -> bool:

@@ -113,6 +113,8 @@ class ColumnWords(_Part):
     acts: Mapping[str, tuple[str, ...]]
     joining: tuple[str, ...]
     each_time: Mapping[str, tuple[str, ...]]
+    fields: Mapping[str, tuple[str, ...]]
+    unknown_fields: Mapping[str, tuple[str, ...]]
     parts_of_names: tuple[str, ...]
     any_lead: tuple[str, ...]
     doings: Mapping[str, str]
