@@ -343,6 +343,7 @@ _BOUND_WORDS: Final = frozenset(
     word for phrases in _BEFORE.values() for phrase in phrases for word in phrase
 )
 """What may stand between the name of a number and the number: a length of at least 90."""
+_STEPS: Final = FILLERS | _BOUND_WORDS | {"between"}
 _WITHIN: Final = frozenset({"in", "on", "of"})
 _ENDS_OF_A_LIST: Final[tuple[Tag, ...]] = ("most", "least", "highest", "lowest")
 
@@ -408,7 +409,7 @@ def _context_score(
             points = max(candidate.fit, _NAMED_BEFORE - distance + full)
             break
         distance += not (amount and word in _BOUND_WORDS)
-        if distance > _REACH or word not in FILLERS | _BOUND_WORDS:
+        if distance > _REACH or word not in _STEPS:
             break
     if amount and tokens.word(last) in _WITHIN and tokens.word(last + 1) in plan.name.called:
         points = max(points, _NAMED_AFTER - 1)  # 5 in stock

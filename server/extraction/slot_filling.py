@@ -456,7 +456,9 @@ class SlotFilling:
             if plan.required or not (self.is_example and plan.choices)
         ]
         required = [plan for plan in plans if plan.required]
-        for plan in sorted(plans, key=lambda plan: not plan.required):
+        # Of a text whose values are known, those are read already: what is left is more likely of
+        # one that may be any name.
+        for plan in sorted(plans, key=lambda plan: (not plan.required, bool(plan.choices))):
             text = self._find_text(plan, required)
             if text and not (plan.choices and not plan.required and self._is_all_own(text)):
                 self.keep(plan, self._validated(plan, text))

@@ -43,8 +43,10 @@ _ASKED_FOR_ALL_READ: Final = 0.5
 """That share where every word of the question was read."""
 _HARMLESS: Final = 0.9
 """The share of the threshold at which a template runs that reads and takes nothing."""
-_ALTERNATIVE: Final = 0.1
+_ALTERNATIVE: Final = 0.02
 """The share of the threshold from which on data may tell that another template is meant."""
+_FREE: Final = frozenset({"example", "recognizer"})
+"""Where values come from that are none of a list."""
 _FAR_AHEAD: Final = 3.0
 _MOST_COMPARED: Final = 4
 """Unread words whose meaning is looked at; with more of them nothing is sure anyway."""
@@ -93,7 +95,13 @@ def is_settled(ranking: Ranking, best: Candidate) -> bool:
     others = [one.probability for one in ranking.candidates[1:2]]
     ahead = not others or best.ranked.probability > _FAR_AHEAD * others[0]
     complete = not best.found.missing and best.found.grounding.agrees is None
-    return ahead and complete and not any(best.coverage.unread()) and bool(best.frame.examples)
+    return (
+        ahead
+        and complete
+        and not _takes_any_name(best)
+        and not any(best.coverage.unread())
+        and bool(best.frame.examples)
+    )
 
 
 async def judge(
@@ -157,6 +165,15 @@ def choose(
     elif unread:
         why += f"; it has no use for {', '.join(unread)}"
     return NoMatch(why, options, unread, coverage=coverage)
+
+
+def _takes_any_name(candidate: Candidate) -> bool:
+    """Whether it takes a text that the data may not have, but those behind another template."""
+    if not isinstance(candidate.template.execution, SqlExecution):
+        return False
+    texts = {p.name for p in candidate.template.parameters if p.type == "string" and not p.enum}
+    sources = candidate.found.sources
+    return any(sources[name].kind in _FREE for name in texts & sources.keys())
 
 
 def alternatives(parts: DeciderDependencies, judged: Sequence[Judged]) -> list[Judged]:
@@ -227,7 +244,8 @@ def _judged(
     candidates: Sequence[Candidate],
     senses: MessageSenses,
 ) -> Judged:
-    others = [one for one in candidates if one is not candidate]
+    asks = senses.reader.asks_how_many(senses.words)
+    others = [one for one in candidates if one is not candidate and (asks or not _counts(one))]
     weighed = candidate
     if candidate.template.unused_values == "ask":
         # What the person is asked about anyway speaks neither for the template nor against it.
@@ -238,8 +256,7 @@ def _judged(
     ):
         score += _SAYS_ALL
     if _counts(candidate):
-        asked = senses.reader.asks_how_many(senses.words)
-        score += (_COUNTS if reads_all(candidate) else 0.0) if asked else -_COUNTS
+        score += (_COUNTS if reads_all(candidate) else 0.0) if asks else -_COUNTS
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
         score = score + _RULES_AGREE if agrees else -inf

@@ -251,6 +251,11 @@ class Amounts(Family):
         if timed:
             examples += write(frames(f"{family}_by_time"), each, most=6)
         examples += write(frames(f"{family}_by_top"), of_thing, most=5)
+        people = [at for at in things if groups[at].path and groups[at].path[-1].thing.is_person]
+        if people:
+            examples += write(
+                frames(f"{family}_by_who"), lambda t: say(people[t % len(people)]), most=3
+            )
         return examples + write(frames(f"{family}_by_most"), of_thing, most=6)
 
     def _by(self, counted: str, figure: str, measures: Sequence[Measure]) -> dict[str, Any]:

@@ -91,7 +91,10 @@ class Details(Family):
                         "example": known[0],
                     },
                 ),
-                counters=self._not_details(fields, known),
+                counters=tuple(
+                    fill(f, {**self.nouns, "name": known[0]})
+                    for f in frames("not_details_person" if thing.is_person else "not_details")
+                ),
             )
         for key in self._codes():
             yield from self._by_key(key, fields)
@@ -111,17 +114,6 @@ class Details(Family):
         ]
         coded = [p for p in found if p.column.column.kind != "text" or _holds_digits(p)]
         return [p for p in coded if p.name not in thing.names]
-
-    def _not_details(self, fields: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-        """What is done to one, and what nobody has written down of it."""
-        is_person, words = self.thing.is_person, {w for f in fields for w in f.split(" ")}
-        other = words_of_columns().unknown_fields["person" if is_person else "thing"]
-        unknown = [field for field in other if words.isdisjoint(field.split(" "))]
-        asked = [
-            fill(f, {**self.nouns, "name": known[0]})
-            for f in frames("not_details_person" if is_person else "not_details")
-        ]
-        return (*asked, *(f"what is the {u} of {n}?" for u, n in zip(unknown, known, strict=False)))
 
     def _by_field(
         self, fields: Sequence[str], name: str, known: Sequence[str]

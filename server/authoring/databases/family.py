@@ -75,7 +75,7 @@ class Family(ABC):
         self.thing, self.things, self.kind = thing, things, kind
         self.nouns = {"thing": thing.one, "things": thing.nouns}
         earns = earner(things) is thing
-        self.measures = [m if earns else m.of_another() for m in measures_of(thing)]
+        self.measures = [m if earns else m.of_another(thing.noun) for m in measures_of(thing)]
         self.numbers = [m for m in (*self.measures, *levels_of(thing)) if m.prop is not None]
         self.groups = groups_of(thing)
 

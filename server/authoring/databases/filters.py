@@ -26,7 +26,6 @@ COMPARISONS: Final[Mapping[str, str]] = {
 }
 """How a number compares, by the value of the argument that says it."""
 _DAY_WORDS: Final = frozenset({"date", "day", "time", "on", "at"})
-_SAME: Final = ("exactly", "=")
 
 
 class Amount(Protocol):
@@ -67,7 +66,8 @@ def filters_of(source: Source) -> list[Filter]:
 
 def _all_filters(source: Source) -> Iterator[Filter]:
     thing = source.thing
-    ways = list(paths_from(thing, 3))
+    near = {link.thing.stem for link in (*thing.links, *thing.across)} | {thing.stem}
+    ways = [p for p in paths_from(thing, 3) if len(p) == 1 or p[-1].thing.stem not in near]
     places = words_of_columns().places
     for prop in thing.of_role("category"):
         yield from _own(source, (), prop, "")
@@ -329,7 +329,9 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
     """Each number of the thing, as it is or compared; how it compares is said once."""
     if not numbers:
         return []
-    compared = choice("comparison", [(n, s) for n, s in COMPARISONS.items() if s != "="] + [_SAME])
+    signs = [(n, f"{s} :{{0}}") for n, s in COMPARISONS.items() if s != "="]
+    signs += [("between", "BETWEEN :{0} AND :upper"), ("exactly", "= :{0}")]
+    compared = choice("comparison", signs)
 
     def say(turn: int) -> Clause:
         return compare(numbers, turn, of_own)
@@ -339,12 +341,15 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
 
     of_own = own_words(numbers, source.thing)
     filters = [
-        Filter(comparison_choice(numbers) | {"required": False}, (), say),
+        Filter(comparison_choice(numbers, ranges=True) | {"required": False}, (), say),
     ]
     for number in sorted(numbers, key=lambda n: n.value not in of_own):
-        condition = f"AND {number.expression(source)} {compared} :{number.value}"
+        sign = compared.replace("{0}", number.value)
+        condition = f"AND {number.expression(source)} {sign}"
         parameter = _number(number, of_own.get(number.value))
         filters.append(Filter(parameter, (when(number.value, condition),), unsaid))
+    upper = {"name": "upper", "type": "number", "description": "the end of between"}
+    filters.append(Filter(upper | {"required": False, "aliases": ["and"]}, (), unsaid))
     return filters
 
 
@@ -378,10 +383,11 @@ def _number(number: Amount, special: Compared | None) -> Parameter:
     }
 
 
-def comparison_choice(numbers: Sequence[Amount] = ()) -> Parameter:
+def comparison_choice(numbers: Sequence[Amount] = (), *, ranges: bool = False) -> Parameter:
     """How a number compares, in the words for all numbers and in those for such as these."""
     known = words_of_columns()
-    words = {name: [*known.comparison_words[name]] for name in COMPARISONS}
+    names = [*COMPARISONS, *(["between"] if ranges else [])]
+    words = {name: [*known.comparison_words[name]] for name in names}
     for special in filter(None, (known.compared(n.label) for n in numbers)):
         words["above"] += special.more
         words["below"] += special.less
@@ -389,7 +395,7 @@ def comparison_choice(numbers: Sequence[Amount] = ()) -> Parameter:
         "name": "comparison",
         "type": "string",
         "description": "how the number compares",
-        "enum": list(COMPARISONS),
+        "enum": names,
         "synonyms": {name: [*dict.fromkeys(said)] for name, said in words.items()},
     }
 
@@ -426,6 +432,8 @@ def compare(numbers: Sequence[Amount], turn: int, special_of: Mapping[str, Compa
         ("no_higher", "of at most", "at most"),
         ("above", "greater than", "more than"),
     )
+    if turn % 8 == 7:
+        return _between(measure, turn)
     sign, of_amount, of_many = signs[turn % len(signs)]
     given = {"comparison": sign, measure.value: value}
     label = measure.label
@@ -441,6 +449,13 @@ def compare(numbers: Sequence[Amount], turn: int, special_of: Mapping[str, Compa
     if (measure is numbers[0] and turn % 2 == 0) or (len(numbers) == 1 and turn % 3 == 0):
         return Clause(given, after=f"{of_amount} {number}")
     return Clause(given, after=f"with {with_article(label)} {of_amount} {number}")
+
+
+def _between(measure: Amount, turn: int) -> Clause:
+    low, high = sorted((round_between(measure, turn), round_between(measure, turn + 1)))
+    high = high if high > low else low + 1
+    given = {"comparison": "between", measure.value: low, "upper": high}
+    return Clause(given, after=f"with {with_article(measure.label)} between {low} and {high}")
 
 
 def round_between(measure: Amount, turn: int) -> float:

@@ -82,6 +82,7 @@ class Thing:
     """Other nouns for it."""
     stem: str = ""
     """What ids of its templates are made of."""
+    is_referred_to: bool = False
 
     @property
     def nouns(self) -> str:
@@ -127,7 +128,8 @@ class Thing:
     @property
     def is_line(self) -> bool:
         """Whether it is but a part of another: it has no name and no day, or joins two."""
-        return self.joins_two or (bool(self.links) and not self.names and self.main_date is None)
+        bare = not self.names and self.main_date is None and not self.is_referred_to
+        return self.joins_two or (bool(self.links) and bare)
 
     @property
     def is_numbered(self) -> bool:
@@ -190,6 +192,7 @@ def things_of(survey: Survey) -> tuple[Thing, ...]:
         for key in survey.tables[name].foreign_keys:
             other = things[key.table]
             thing.links.append(Link(key.columns, other, key.referred, ""))
+            other.is_referred_to = True
         named = [_with_noun(link, thing) for link in thing.links]
         thing.links[:] = sorted(named, key=lambda link: link.noun != link.thing.noun)
     for thing in things.values():
