@@ -330,7 +330,7 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
     if not numbers:
         return []
     signs = [(n, f"{s} :{{0}}") for n, s in COMPARISONS.items() if s != "="]
-    signs += [("between", "BETWEEN :{0} AND :upper"), ("exactly", "= :{0}")]
+    signs += [("between", "BETWEEN :{0} AND :other_number"), ("exactly", "= :{0}")]
     compared = choice("comparison", signs)
 
     def say(turn: int) -> Clause:
@@ -348,8 +348,8 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
         condition = f"AND {number.expression(source)} {sign}"
         parameter = _number(number, of_own.get(number.value))
         filters.append(Filter(parameter, (when(number.value, condition),), unsaid))
-    upper = {"name": "upper", "type": "number", "description": "the end of between"}
-    filters.append(Filter(upper | {"required": False, "aliases": ["and"]}, (), unsaid))
+    other = {"name": "other_number", "type": "number", "description": "what follows and"}
+    filters.append(Filter(other | {"required": False, "aliases": ["and"]}, (), unsaid))
     return filters
 
 
@@ -454,7 +454,7 @@ def compare(numbers: Sequence[Amount], turn: int, special_of: Mapping[str, Compa
 def _between(measure: Amount, turn: int) -> Clause:
     low, high = sorted((round_between(measure, turn), round_between(measure, turn + 1)))
     high = high if high > low else low + 1
-    given = {"comparison": "between", measure.value: low, "upper": high}
+    given = {"comparison": "between", measure.value: low, "other_number": high}
     return Clause(given, after=f"with {with_article(measure.label)} between {low} and {high}")
 
 

@@ -145,6 +145,8 @@ class Relations(Family):
     def _by_children(self) -> Iterator[DraftTemplate]:
         """What has more, or fewer, of what refers to it than a number."""
         thing = self.thing
+        if thing.is_small and not thing.is_person:
+            return
         source = Source(thing, self.kind)
         counts: dict[str, tuple[str, str]] = {}
         for child, link, nouns in self._children():
