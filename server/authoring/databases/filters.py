@@ -14,6 +14,7 @@ from server.authoring.schema import ApiParameter
 
 _MOST_FILTERS: Final = 14
 
+_OTHER: Final = "other_number"
 LACKING: Final = "lacking"
 """The parameter that says what is missing."""
 Parameter = dict[str, Any]
@@ -329,9 +330,6 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
     """Each number of the thing, as it is or compared; how it compares is said once."""
     if not numbers:
         return []
-    signs = [(n, f"{s} :{{0}}") for n, s in COMPARISONS.items() if s != "="]
-    signs += [("between", "BETWEEN :{0} AND :other_number"), ("exactly", "= :{0}")]
-    compared = choice("comparison", signs)
 
     def say(turn: int) -> Clause:
         return compare(numbers, turn, of_own)
@@ -344,13 +342,21 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
         Filter(comparison_choice(numbers, ranges=True) | {"required": False}, (), say),
     ]
     for number in sorted(numbers, key=lambda n: n.value not in of_own):
-        sign = compared.replace("{0}", number.value)
-        condition = f"AND {number.expression(source)} {sign}"
+        condition = f"AND {_compared(number.expression(source), number.value)}"
         parameter = _number(number, of_own.get(number.value))
         filters.append(Filter(parameter, (when(number.value, condition),), unsaid))
-    other = {"name": "other_number", "type": "number", "description": "what follows and"}
+    other = {"name": _OTHER, "type": "number", "description": "what follows and"}
     filters.append(Filter(other | {"required": False, "aliases": ["and"]}, (), unsaid))
     return filters
+
+
+def _compared(column: str, name: str) -> str:
+    """A number compared as it is said; a range may be told from either end."""
+    signs = [(n, f"{column} {s} :{name}") for n, s in COMPARISONS.items() if s != "="]
+    ends = f":{name} AND :{_OTHER}", f":{_OTHER} AND :{name}"
+    between = " OR ".join(f"{column} BETWEEN {one}" for one in ends)
+    signs += [("between", f"({between})"), ("exactly", f"{column} = :{name}")]
+    return choice("comparison", signs)
 
 
 def own_words(numbers: Sequence[Amount], thing: Thing) -> dict[str, Compared]:
@@ -454,7 +460,7 @@ def compare(numbers: Sequence[Amount], turn: int, special_of: Mapping[str, Compa
 def _between(measure: Amount, turn: int) -> Clause:
     low, high = sorted((round_between(measure, turn), round_between(measure, turn + 1)))
     high = high if high > low else low + 1
-    given = {"comparison": "between", measure.value: low, "other_number": high}
+    given = {"comparison": "between", measure.value: low, _OTHER: high}
     return Clause(given, after=f"with {with_article(measure.label)} between {low} and {high}")
 
 
