@@ -6,7 +6,6 @@ a rule says of the rest: only the template's own examples can say that such a wo
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from server.core.coverage import Coverage, CoveredWord
@@ -251,15 +250,14 @@ def _attribute_left(
     """What is asked of a value of the data, and what the template knows nothing of: its score."""
     if not isinstance(template.execution, SqlExecution):
         return None
-    words, said = coverage.words, senses.words
-    for word, following in pairwise(words):
-        at = bisect_left(senses.starts, word.end)
-        between = list(said[at : bisect_left(senses.starts, following.start)])
-        is_of = bool(between) and senses.reader.is_owner_lead(between[0])
-        rest_small = all(map(senses.reader.is_article, between[1:]))
+    reader, text = senses.reader, coverage.text
+    words = [one for one in coverage.words if not reader.is_article(text[one.start : one.end])]
+    for word, lead, following in zip(words, words[1:], words[2:], strict=False):
+        is_asked = word.role == "unread" and word.kind in _NAMING
+        is_of = reader.is_owner_lead(text[lead.start : lead.end].lower())
         is_value = following.role == "value" and not _is_numeric(following.of, template)
-        if word.role == "unread" and word.kind in _NAMING and is_of and rest_small and is_value:
-            return Objection("detail", coverage.text[word.start : word.end])
+        if is_asked and is_of and is_value:
+            return Objection("detail", text[word.start : word.end])
     return None
 
 
