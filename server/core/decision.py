@@ -57,6 +57,8 @@ class Call:
     proposed: ProposedAction | None = None
     otherwise: "Decision | None" = None
     coverage: Coverage = NO_COVERAGE
+    alternatives: tuple["Call", ...] = ()
+    """What may be meant as well, where the data can tell: a name may be of another thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,8 @@ class Clarify:
 
     options: tuple[Match, ...]
     coverage: Coverage = NO_COVERAGE
+    alternatives: tuple[Call, ...] = ()
+    """The calls that they would be, where the data can tell which is meant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,7 @@ class _Placement:
         """Place an optional parameter's value, unless it could as well be another's."""
         mine = next((one for one in self._choices[key] if not self._clashes(one)), None)
         rivals = (r for other in others if other not in self.placed for r in self._choices[other])
-        if mine and not any(mine.overlaps(rival) for rival in rivals):
+        if mine and not any(_overlaps_more(rival, mine) for rival in rivals):
             self.placed[key] = mine
 
     def place_range(self, plans: Sequence[ParameterPlan]) -> None:
@@ -256,6 +256,12 @@ class _Placement:
             after = sum(bool(candidate.problem) for candidate in swapped.values())
             if len(swapped) == len(keys) and after <= before:
                 self.placed |= swapped
+
+
+def _overlaps_more(one: Candidate, other: Candidate) -> bool:
+    """Whether they share words, and the first is no mere part of the other: not returned."""
+    is_part = other.first <= one.first and one.last <= other.last
+    return one.overlaps(other) and not (is_part and one.last - one.first < other.last - other.first)
 
 
 class Bid(NamedTuple):
@@ -333,6 +339,12 @@ def _phrases(*phrases: tuple[str, ...]) -> frozenset[Words]:
 _BEFORE: Final = {"min": _phrases(_ROLES.at_least), "max": _phrases(_ROLES.at_most)}
 _AFTER: Final = {"min": _phrases(_ROLES.at_least_after), "max": _phrases(_ROLES.at_most_after)}
 _LONGEST_BOUND: Final = 3
+_BOUND_WORDS: Final = frozenset(
+    word for phrases in _BEFORE.values() for phrase in phrases for word in phrase
+)
+"""What may stand between the name of a number and the number: a length of at least 90."""
+_STEPS: Final = FILLERS | _BOUND_WORDS | {"between"}
+_WITHIN: Final = frozenset({"in", "on", "of"})
 _ENDS_OF_A_LIST: Final[tuple[Tag, ...]] = ("most", "least", "highest", "lowest")
 
 
@@ -386,14 +398,21 @@ def _context_score(
     plan: ParameterPlan, candidate: Candidate, tokens: Tokens, context: ContextWords
 ) -> int:
     first, last = candidate.first, candidate.last
-    points = max(candidate.fit, _NAMED_AFTER if tokens.word(last) in plan.name.after else 0)
-    for distance in range(1, _REACH + 1):
-        word = tokens.word(first - distance)
+    named = tokens.word(last) in plan.name.after
+    points = max(candidate.fit, _NAMED_AFTER if named else 0)
+    amount, distance = GROUPS[plan.role] == "amount", 1
+    for at in range(first - 1, -1, -1):
+        word = tokens.word(at)
         if word in plan.name.before:
-            points = max(candidate.fit, _NAMED_BEFORE - distance)
+            # Of the replacement cost and the cost, the one whose name is said in full.
+            full = amount and tokens.word(at - 1) in plan.name.called
+            points = max(candidate.fit, _NAMED_BEFORE - distance + full)
             break
-        if word not in FILLERS:
+        distance += not (amount and word in _BOUND_WORDS)
+        if distance > _REACH or word not in _STEPS:
             break
+    if amount and tokens.word(last) in _WITHIN and tokens.word(last + 1) in plan.name.called:
+        points = max(points, _NAMED_AFTER - 1)  # 5 in stock
     left = (tokens.word(first - 2), tokens.word(first - 1))
     right = (tokens.word(last), tokens.word(last + 1))
     if left in context.left or right in context.right:

@@ -456,8 +456,11 @@ class SlotFilling:
             if plan.required or not (self.is_example and plan.choices)
         ]
         required = [plan for plan in plans if plan.required]
-        for plan in sorted(plans, key=lambda plan: not plan.required):
-            if text := self._find_text(plan, required):
+        # Of a text whose values are known, those are read already: what is left is more likely of
+        # one that may be any name.
+        for plan in sorted(plans, key=lambda plan: (not plan.required, bool(plan.choices))):
+            text = self._find_text(plan, required)
+            if text and not (plan.choices and not plan.required and self._is_all_own(text)):
                 self.keep(plan, self._validated(plan, text))
         left = [plan for plan in required if plan.key not in self.found]
         if len(left) == 1 < len(required):  # the name that is left over is that of the last one
@@ -465,6 +468,17 @@ class SlotFilling:
             text = self._find_text(left[0], left) if context.names else None
             if text is not None:
                 self.keep(left[0], self._validated(left[0], text))
+
+    def _is_all_own(self, text: Candidate) -> bool:
+        """Whether a text says but what the library is about: a replacement cost names no actor."""
+        tokens, codes = self.reading.tokens, self.reading.languages or ("en",)
+        return not any(
+            self.reading.clean[tokens.starts[at]].isupper()
+            or not self.own_words.is_about(tokens.words[at], codes)
+            for at in range(text.first, text.last)
+            if is_word(tokens.words[at])
+            and tokens.words[at] not in small_words(self.reading.languages).functions
+        )
 
     def _fill_chain(self) -> None:
         """Fill texts that stand as the examples have them, all with commas between them."""

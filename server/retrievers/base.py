@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 from server.core.coverage import NO_COVERAGE, Coverage
 from server.core.decision import (
     Call,
+    Clarify,
     Decision,
     Match,
     MissingArguments,
@@ -22,8 +23,16 @@ from server.core.turn import Turn
 from server.extraction.values import Extraction, note_ambiguous_dates
 from server.library.model import Template, TemplateKind
 from server.library.rendering import render
+from server.library.sql_model import SqlExecution
 from server.matching.selection import Ranking, TemplateCandidate
-from server.retrievers.choice import Judged, choose, describe_choice, is_settled, judge
+from server.retrievers.choice import (
+    Judged,
+    alternatives,
+    choose,
+    describe_choice,
+    is_settled,
+    judge,
+)
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import Candidate
 from server.retrievers.several import (
@@ -109,8 +118,11 @@ class TemplateRetriever:
                 decision = call_or_ask(parts, chosen.match, one.found, one.coverage, turn.languages)
             else:
                 decision = chosen
-                if judged and not chosen.coverage.words:
-                    decision = replace(chosen, coverage=judged[0].candidate.coverage)
+            if isinstance(decision, Call | Clarify):
+                others = self._alternatives(judged, decision)
+                decision = replace(decision, alternatives=others) if others else decision
+            if isinstance(decision, Clarify | NoMatch) and judged and not decision.coverage.words:
+                decision = replace(decision, coverage=judged[0].candidate.coverage)
             details |= describe_choice(decision)
             if judged:
                 details["coverage"] = judged[0].candidate.coverage.to_list()
@@ -120,6 +132,19 @@ class TemplateRetriever:
         if several is None or (isinstance(several, NoMatch) and not isinstance(decision, Call)):
             return decision
         return several
+
+    def _alternatives(self, judged: Sequence[Judged], decision: Call | Clarify) -> tuple[Call, ...]:
+        """The calls of other templates that ask the same data, which may tell what is meant."""
+        parts, found = self._parts, list[Call]()
+        for one in alternatives(parts, judged):
+            template = one.candidate.template
+            is_chosen = isinstance(decision, Call) and template.id == decision.match.template_id
+            if is_chosen or not isinstance(template.execution, SqlExecution):
+                continue
+            call = call_or_ask(parts, one.match, one.candidate.found, one.candidate.coverage)
+            if isinstance(call, Call) and call.proposed is None:
+                found.append(call)
+        return tuple(found)
 
     async def close(self) -> None:
         """Nothing to give back: store and embedder belong to who opened them."""

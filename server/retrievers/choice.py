@@ -16,6 +16,7 @@ from server.core.decision import (
     NoMatch,
     SeveralCalls,
 )
+from server.library.sql_model import SqlExecution
 from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, choose_template
 from server.retrievers.calibration import Calibration
@@ -26,11 +27,14 @@ from server.retrievers.verifier import Verifier
 from server.settings.adapters import AdapterConfig
 from server.text.parsed_text import ParsedText
 from server.text.senses import MessageSenses
+from server.tools.sql.analysis import counts_rows
 
 _RULES_AGREE: Final = log(20)
 """What it weighs that a template declares to be for what the rule engine found."""
 _SAYS_ALL: Final = log(20)
 """What it weighs that a value by itself says all that is asked, as a sum does."""
+_COUNTS: Final = log(20)
+"""What it weighs that a template counts rows, where how many there are is asked, and where not."""
 _OBJECTED: Final = 0.02
 """How likely a call still is that the message speaks against."""
 _ASKED_FOR: Final = 0.6
@@ -39,6 +43,10 @@ _ASKED_FOR_ALL_READ: Final = 0.4
 """That share where every word of the question was read."""
 _HARMLESS: Final = 0.9
 """The share of the threshold at which a template runs that reads and takes nothing."""
+_ALTERNATIVE: Final = 0.02
+"""The share of the threshold from which on data may tell that another template is meant."""
+_FREE: Final = frozenset({"example", "recognizer"})
+"""Where values come from that are none of a list."""
 _FAR_AHEAD: Final = 3.0
 _MOST_COMPARED: Final = 4
 """Unread words whose meaning is looked at; with more of them nothing is sure anyway."""
@@ -87,7 +95,13 @@ def is_settled(ranking: Ranking, best: Candidate) -> bool:
     others = [one.probability for one in ranking.candidates[1:2]]
     ahead = not others or best.ranked.probability > _FAR_AHEAD * others[0]
     complete = not best.found.missing and best.found.grounding.agrees is None
-    return ahead and complete and not any(best.coverage.unread()) and bool(best.frame.examples)
+    return (
+        ahead
+        and complete
+        and not _takes_any_name(best)
+        and not any(best.coverage.unread())
+        and bool(best.frame.examples)
+    )
 
 
 async def judge(
@@ -153,6 +167,25 @@ def choose(
     return NoMatch(why, options, unread, coverage=coverage)
 
 
+def _takes_any_name(candidate: Candidate) -> bool:
+    """Whether it takes a text that the data may not have, but those behind another template."""
+    if not isinstance(candidate.template.execution, SqlExecution):
+        return False
+    texts = {p.name for p in candidate.template.parameters if p.type == "string" and not p.enum}
+    sources = candidate.found.sources
+    return any(sources[name].kind in _FREE for name in texts & sources.keys())
+
+
+def alternatives(parts: DeciderDependencies, judged: Sequence[Judged]) -> list[Judged]:
+    """Those that read every word of the question and lack nothing, the likeliest first."""
+    floor = parts.confidence_threshold * _ALTERNATIVE
+    return [
+        one
+        for one in judged
+        if one.objection is None and one.match.confidence >= floor and reads_all(one.candidate)
+    ]
+
+
 def _runner_up(judged: Sequence[Judged], ranking: Ranking) -> Match | None:
     """The next best template; as matching has it, where the best one reads every word."""
     if len(judged) > 1:
@@ -211,7 +244,8 @@ def _judged(
     candidates: Sequence[Candidate],
     senses: MessageSenses,
 ) -> Judged:
-    others = [one for one in candidates if one is not candidate]
+    asks = senses.reader.asks_how_many(senses.words)
+    others = [one for one in candidates if one is not candidate and (asks or not _counts(one))]
     weighed = candidate
     if candidate.template.unused_values == "ask":
         # What the person is asked about anyway speaks neither for the template nor against it.
@@ -221,6 +255,8 @@ def _judged(
         one.ranked is ranking.candidates[0] and reads_all(one) for one in others
     ):
         score += _SAYS_ALL
+    if _counts(candidate):
+        score += (_COUNTS if reads_all(candidate) else 0.0) if asks else -_COUNTS
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
         score = score + _RULES_AGREE if agrees else -inf
@@ -231,6 +267,11 @@ def _judged(
     if against is not None:
         confidence *= _OBJECTED
     return Judged(candidate, _match(candidate, confidence), against)
+
+
+def _counts(candidate: Candidate) -> bool:
+    execution = candidate.template.execution
+    return isinstance(execution, SqlExecution) and counts_rows(execution.sql)
 
 
 def _counter(candidate: Candidate) -> Objection | None:

@@ -1,11 +1,12 @@
 """Values that no data have are asked about before anything is run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from server.core.decision import (
     Call,
+    Clarify,
     Decision,
     MissingArguments,
     SeveralCalls,
@@ -54,7 +55,14 @@ class DataValuesDecider:
 
     async def _checked(self, decision: Decision, turn: Turn, trace: Trace) -> Decision:
         if isinstance(decision, Call):
-            return await self._checked_call(decision, turn, trace)
+            checked = await self._checked_call(decision, turn, trace)
+            if isinstance(checked, MissingArguments):
+                return await self._told_by_data(decision.alternatives, trace) or checked
+            return checked
+        if isinstance(decision, Clarify):
+            alone = len(decision.alternatives) >= len(decision.options)
+            told = await self._told_by_data(decision.alternatives, trace) if alone else None
+            return told or decision
         if not isinstance(decision, SeveralCalls):
             return decision
         calls: list[Call] = []
@@ -70,6 +78,8 @@ class DataValuesDecider:
         if template is None:
             return call
         written, near = await self._looked_up(template, call.call)
+        if len(near) == 1 and (moved := await self._moved(template, call.call, *near)) is not None:
+            return replace(call, call=replace(moved, arguments={**moved.arguments, **written}))
         if written or near:
             trace.note("data", {"written": written, "unknown": sorted(near)})
         if not near:
@@ -87,6 +97,59 @@ class DataValuesDecider:
             if parameter.name in near
         )
         return MissingArguments(call.match, missing, given | written, sources, call.coverage)
+
+    async def _told_by_data(self, calls: Sequence[Call], trace: Trace) -> Call | None:
+        """The one of several calls whose values are all there; None where that is not just one."""
+        fitting: list[Call] = []
+        for call in calls:
+            template = self._library.templates.get(call.call.template_id)
+            if template is None:
+                return None
+            written, near = await self._looked_up(template, call.call)
+            names = await self._known(template, call.call, written)
+            if not near and not names:
+                return None  # nothing says that it is not this one
+            if not near:
+                arguments = {**call.call.arguments, **written}
+                fitting.append(replace(call, call=replace(call.call, arguments=arguments)))
+        if len(fitting) != 1:
+            return None
+        trace.note("data", {"tell": fitting[0].match.template_id})
+        return fitting[0]
+
+    async def _known(
+        self, template: Template, call: ToolCall, written: Mapping[str, str]
+    ) -> list[str]:
+        """The arguments that stand in the data."""
+        found: list[str] = []
+        for parameter in template.parameters:
+            value = written.get(parameter.name, call.arguments.get(parameter.name))
+            if isinstance(value, str) and not parameter.enum:
+                one = await self._values.find(template.id, parameter.name, value)
+                found += [parameter.name] if one is not None and one.value is not None else []
+        return found
+
+    async def _moved(self, template: Template, call: ToolCall, name: str) -> ToolCall | None:
+        """The call with a value where the data have it, if that is one other optional place."""
+        value, source = call.arguments[name], call.sources.get(name, _NO_SOURCE)
+        required = {parameter.name for parameter in template.parameters if parameter.required}
+        if name in required:
+            return None
+        open_to = [
+            p.name
+            for p in template.parameters
+            if p.type == "string" and not p.enum and p.name not in call.arguments
+        ]
+        found: dict[str, str] = {}
+        for other in open_to:
+            one = await self._values.find(template.id, other, value)
+            if one is not None and one.value is not None:
+                found[other] = one.value
+        if len(found) != 1:
+            return None
+        kept = {k: v for k, v in call.arguments.items() if k != name}
+        sources = {k: v for k, v in call.sources.items() if k != name}
+        return replace(call, arguments=kept | found, sources=sources | dict.fromkeys(found, source))
 
     async def _looked_up(
         self, template: Template, call: ToolCall

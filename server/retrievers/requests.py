@@ -13,6 +13,7 @@ from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.frame import Frame
 from server.library.model import Template
+from server.library.sql_model import SqlExecution
 from server.text.senses import ASKS_TO_BE_TOLD, MessageSenses, Mood, WordSense
 from server.text.stems import stem
 
@@ -27,6 +28,9 @@ Kind = Literal[
 _NUMERIC: Final = frozenset({"integer", "number", "money", "percentage"})
 _MOMENTS: Final = frozenset({"date", "datetime", "offset", "time"})
 """Kinds of unread words that say when; nothing that is asked for at one time is right at any."""
+
+_NAMING: Final = frozenset({"word", "foreign"})
+"""Kinds of unread words that name something, and are no name of their own."""
 
 _BINDING: Final[Mapping[str, Kind]] = {
     "exclusion": "exclusion",
@@ -61,6 +65,8 @@ def objection(
         return moment
     if (bound := _bound_left(coverage)) is not None:
         return bound
+    if (asked := _attribute_left(template, senses, coverage)) is not None:
+        return asked
     for word in coverage.unread():
         text = coverage.text[word.start : word.end]
         if word.kind == "question" and _asks_for_person(word, senses):
@@ -236,6 +242,27 @@ def _bound_left(coverage: Coverage) -> Objection | None:
             return Objection("detail", coverage.text[before.start : word.end])
         before = word
     return None
+
+
+def _attribute_left(
+    template: Template, senses: MessageSenses, coverage: Coverage
+) -> Objection | None:
+    """What is asked of a value of the data, and what the template knows nothing of: its score."""
+    if not isinstance(template.execution, SqlExecution):
+        return None
+    reader, text = senses.reader, coverage.text
+    words = [one for one in coverage.words if not reader.is_article(text[one.start : one.end])]
+    for word, lead, following in zip(words, words[1:], words[2:], strict=False):
+        is_asked = word.role == "unread" and word.kind in _NAMING
+        is_of = reader.is_owner_lead(text[lead.start : lead.end].lower())
+        is_value = following.role == "value" and not _is_numeric(following.of, template)
+        if is_asked and is_of and is_value:
+            return Objection("detail", text[word.start : word.end])
+    return None
+
+
+def _is_numeric(name: str | None, template: Template) -> bool:
+    return any(p.name == name and p.type in _NUMERIC for p in template.parameters)
 
 
 def _works_out(template: Template) -> bool:

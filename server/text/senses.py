@@ -122,6 +122,7 @@ class SenseReader:
         self._declines = _plain(language.moods.declines)
         moods = language.moods
         self._requests, self._questions = _plain(moods.requests), _plain(moods.questions)
+        self._counts = _plain(language.rows.counts)
         self._contrasts, self._advice = frozenset(moods.contrasts), _plain(moods.advice)
         self._before_verbs = language.group("before_verbs")
         self._refusals, self._conditions = _plain(moods.refusals), _plain(moods.conditions)
@@ -181,6 +182,10 @@ class SenseReader:
         """Whether what follows belongs to what stands before: of, with, for."""
         return word in self._prepositions or word in self._language.group("owner_leads")
 
+    def is_owner_lead(self, word: str) -> bool:
+        """Whether what follows it has what stands before: of."""
+        return word in self._language.group("owner_leads")
+
     def asks_for_person(self, words: Sequence[str], clause: Clause) -> bool:
         """Whether a clause begins with a word that asks for a person."""
         first = next((w for w in words[clause.first : clause.last] if is_word(w)), "")
@@ -196,6 +201,10 @@ class SenseReader:
         return any(word in verbs for word in words) or any(
             one.sense == "direction" for one in self.senses(words)
         )
+
+    def asks_how_many(self, words: Sequence[str]) -> bool:
+        """Whether a number of things is asked for, and not the things: how many, number of."""
+        return self._counts.within(words, 0, len(words)) is not None
 
     def asks_in(self, words: Sequence[str], first: int, last: int) -> bool:
         """Whether a word stands there by which a remark asks for something after all."""

@@ -268,3 +268,27 @@ def test_a_part_of_a_text_is_told_by_where_it_stands(text: str, found: str | Non
     films = Template("films", "List films", "sql", examples, (title, START), execution)
     read = Extractor(Domain("d")).extract(text, films, now=NOW)
     assert read.arguments.get("title") == found
+
+
+COST = Parameter("cost", "number", "Cost", required=False)
+REPLACEMENT = Parameter("replacement_cost", "number", "Replacement cost", required=False)
+STOCK = Parameter("units_in_stock", "integer", "Units in stock", required=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("films with a cost above 29", {"cost": 29}),
+        ("films with a replacement cost above 29", {"replacement_cost": 29}),
+        ("films with a replacement cost of at least 29", {"replacement_cost": 29}),
+        ("parts with fewer than 5 in stock", {"units_in_stock": 5}),
+    ],
+)
+def test_a_bound_goes_to_the_number_that_is_named(text: str, found: dict[str, int]) -> None:
+    assert read(text, COST, REPLACEMENT, STOCK) == found
+
+
+def test_a_longer_phrase_is_no_part_of_itself() -> None:
+    dated, lacking = choice("dated", "returned", "made"), choice("lacking", "not returned")
+    assert read("orders not returned yet", dated, lacking) == {"lacking": "not returned"}
+    assert read("orders returned", dated, lacking) == {"dated": "returned"}

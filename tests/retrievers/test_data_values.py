@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from server.core.data_values import FoundValue
 from server.core.decision import (
     Call,
+    Clarify,
     Decision,
     Match,
     MissingArguments,
@@ -123,6 +125,60 @@ def test_what_was_read_as_a_slip_may_be_a_value_that_came_since() -> None:
     synonym = Source("vocabulary", (0, 4), "Eire")
     decided, _ = decide(call({"country": synonym}, country="Ireland"))
     assert decided.call.arguments == {"country": "Ireland"}
+
+
+SHIPMENTS = replace(
+    ORDERS,
+    id="shipments",
+    parameters=(
+        Parameter("harbour", "string", required=False),
+        Parameter("country", "string", required=False),
+    ),
+)
+HARBOURS = replace(ORDERS, id="harbours", parameters=(Parameter("harbour", "string"),))
+
+
+class Harbours(Known):
+    """Data that know of one harbour, too."""
+
+    async def find(self, template_id: str, parameter: str, value: str) -> FoundValue | None:
+        if parameter != "harbour":
+            return await super().find(template_id, parameter, value)
+        is_known = value.casefold() == "cobh"
+        return FoundValue("Cobh" if is_known else None, () if is_known else ("Cobh",))
+
+
+def told(decision: Decision) -> Any:
+    library = Library(LIBRARY.domain, {t.id: t for t in (ORDERS, SHIPMENTS, HARBOURS)})
+    decider = DataValuesDecider(Next(decision), library, Harbours())
+    turn = Turn("t", "?", "s", Caller("k", "d"), datetime(2025, 1, 1, tzinfo=UTC))
+    return asyncio.run(decider.decide(turn, Trace()))
+
+
+def of(template: Template, **arguments: Any) -> Call:
+    return Call(replace(MATCH, template_id=template.id), template.call(arguments, {}))
+
+
+def test_a_value_goes_to_the_one_other_place_that_has_it() -> None:
+    assert told(of(SHIPMENTS, country="cobh")).call.arguments == {"harbour": "Cobh"}
+    assert isinstance(told(of(SHIPMENTS, country="Eire")), MissingArguments)
+    # It was asked for there.
+    assert isinstance(told(of(ORDERS, country="cobh")), MissingArguments)
+
+
+def test_the_data_tell_which_of_several_templates_is_meant() -> None:
+    harbour, orders = of(HARBOURS, harbour="cobh"), of(ORDERS, country="cobh", city="Cork")
+    unclear = Clarify((orders.match, harbour.match), alternatives=(orders, harbour))
+    assert told(unclear).call == HARBOURS.call({"harbour": "Cobh"}, {})
+    assert told(replace(orders, alternatives=(harbour,))).call.template_id == "harbours"
+
+
+def test_what_the_data_do_not_tell_is_asked_as_before() -> None:
+    nowhere, both = of(HARBOURS, harbour="Eire"), of(HARBOURS, harbour="Cobh")
+    here = of(ORDERS, country="Ireland", city="Cork")
+    for calls in ((nowhere,), (nowhere, nowhere), (both, here)):
+        unclear = Clarify((MATCH, MATCH), alternatives=calls)
+        assert told(unclear) == unclear
 
 
 def test_closing_closes_both() -> None:

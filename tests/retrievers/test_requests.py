@@ -8,6 +8,8 @@ import pytest
 from server.core.turn import Caller, Turn
 from server.extraction.extractor import Extractor
 from server.library.model import Domain, Parameter, Template
+from server.library.sql_model import SqlExecution
+from server.library.sql_text import parse_sql
 from server.retrievers.requests import Objection, mood_of, objection, write_objection
 from server.text.senses import read_senses
 from server.text.tokens import Tokens
@@ -44,8 +46,16 @@ NOTE = replace(
     effect="write",
 )
 TIMERS = replace(template_of(examples=("show my timers", "which timers run")), id="timers")
+FILM = replace(
+    template_of(
+        Parameter("film_name", "string"),
+        examples=("what is the rating of Green Wind?", "Lost River's length", "who is Green Wind"),
+    ),
+    id="film",
+    execution=SqlExecution(parse_sql("SELECT 1", ())),
+)
 LEFT = replace(TIMER, id="left", effect="read")
-TEMPLATES = (TIMER, ALARM, NOTE, TIMERS, LEFT)
+TEMPLATES = (TIMER, ALARM, NOTE, TIMERS, LEFT, FILM)
 EXTRACTOR = Extractor(Domain("d"))
 EXTRACTOR.prepare(TEMPLATES)
 
@@ -94,6 +104,11 @@ def test_each_kind_of_objection(text: str, kind: str, words: str) -> None:
 )
 def test_nothing_speaks_against_a_plain_request(text: str) -> None:
     assert against(text) is None
+
+
+def test_what_is_asked_of_a_value_of_the_data_has_to_be_known() -> None:
+    assert against("what is the rating of Old Town?", FILM) is None
+    assert against("what is the imdb score of Old Town?", FILM) == ("detail", "score")
 
 
 def test_what_the_examples_say_themselves_is_theirs() -> None:

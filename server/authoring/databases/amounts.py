@@ -41,311 +41,260 @@ class Amounts(Family):
     def templates(self) -> Iterator[DraftTemplate]:
         fall_into_groups = bool(self.groups) and not self.is_list
         if fall_into_groups and (self.amounts or not self.thing.joins_two):
-            yield from self._count_by()
-            yield self._most_by()
-        if self.amounts:
-            yield self._total("sum", self.amounts)
-            if self.groups:
-                yield from self._total_by("sum", self.amounts)
-                yield self._best_by(self.amounts)
+            yield self._count_by()
         levels = [m for m in levels_of(self.thing) if "year" not in m.label]
-        averaged = [*self.measures, *levels]
-        if averaged and not self.thing.joins_two:
-            yield self._total("average", averaged)
-            if fall_into_groups:
-                yield from self._total_by("average", averaged)
+        averaged = [] if self.thing.joins_two else [*self.measures, *levels]
+        measures = [*self.amounts, *(m for m in averaged if m not in self.amounts)]
+        if measures:
+            yield self._figure(measures)
+        if measures and (fall_into_groups or (self.amounts and self.groups)):
+            yield self._figure_by(measures)
 
-    def _count_by(self) -> Iterator[DraftTemplate]:
-        counted = f"COUNT(*) AS {written(self.thing.stem, self.kind)}"
-        nouns = self.thing.nouns
-        yield self._grouped(
-            "count_by",
-            f"count_{self.thing.stem}_by",
-            [counted],
-            f"Count {nouns} by what they belong to",
-        )
-        yield self._grouped(
-            "count_top_by",
-            f"top_by_{self.thing.stem}",
-            [counted],
-            f"What has the most {nouns}, the first few",
-        )
-
-    def _most_by(self) -> DraftTemplate:
-        source = Source(self.thing, self.kind)
-        alias = written(self.thing.stem, self.kind)
-        return self._ranking_of_groups(
-            "most_by",
-            f"most_{self.thing.stem}_by",
-            f"COUNT(*) AS {alias}",
-            alias,
-            source,
-            f"Which has the most {self.thing.nouns}",
-            (),
-            {"highest": ["most"], "lowest": ["fewest", "least"]},
-        )
-
-    def _total(self, family: str, measures: Sequence[Measure]) -> DraftTemplate:
-        source = Source(self.thing, self.kind)
-        function = {"sum": "SUM", "average": "AVG"}[family]
-        expression = choice("measure", [(m.value, m.expression(source)) for m in measures])
-        alias = {"sum": "total", "average": "average"}[family]
-        filters = filters_of(source)
-        conditions = where(line for f in filters for line in f.sql)
-        sql = select([f"{function}({expression}) AS {alias}"], source, conditions)
-
-        def say(turn: int, *, test: bool = False) -> Saying | None:
-            some = (self.testable(filters) if test else lambda t: self.some(filters, t, first=3))(
-                turn
-            )
-            if some is None:
-                return None
-            words, arguments = some
-            measure = measures[turn % len(measures)]
-            spoken = (measure.label, *said_too(measure, turn))[0 if turn % 3 else -1]
-            verbs, done = _verbs(measure)
-            words = {**words, "measure": spoken}
-            if verbs:
-                words |= {"verb": verbs[turn % len(verbs)], "done": done[turn % len(done)]}
-            return words, {**arguments, **chosen("measure", measure, measures)}
-
-        asked = list(frames(family))
-        if family == "sum":
-            asked[2:2] = frames("sum_spent")
-        examples = write(asked, say)
-        if any(f.is_period for f in filters):
-
-            def dated(turn: int) -> Saying:
-                measure = measures[turn % len(measures)]
-                verbs, done = _verbs(measure)
-                words = {**self.nouns, "when": times[turn % len(times)]}
-                words["measure"] = (*sums(measure), measure.label)[turn % (len(sums(measure)) + 1)]
-                if verbs:
-                    words |= {"verb": verbs[turn % len(verbs)], "done": done[turn % len(done)]}
-                return words, {**chosen("measure", measure, measures), "start_date": None}
-
-            times = words_of_columns().times
-            examples += write(frames(f"{family}_dated"), dated, most=6)
-            if family == "sum":
-                examples += write(frames("sum_spent_dated"), dated, most=3)
+    def _count_by(self) -> DraftTemplate:
+        figure = written(self.thing.stem, self.kind)
+        examples = self._by_examples("count", ())
         return DraftTemplate(
-            f"{'total' if family == 'sum' else family}_of_{self.thing.stem}",
-            f"{'Total' if family == 'sum' else 'Average'} of {either(m.label for m in measures)} "
+            f"count_{self.thing.stem}_by",
+            f"Count {self.thing.nouns} by what they belong to, and what has the most of them",
+            examples=examples + self._done_most(),
+            questions=write(test_frames("count_by"), lambda t: self._group_said(t + 1, ()), most=2),
+            counters=tuple(
+                filled for f in frames("not_count_by") if (filled := fill(f, self.nouns))
+            ),
+            **self._by(f"COUNT(*) AS {figure}", figure, ()),
+        )
+
+    def _figure_by(self, measures: Sequence[Measure]) -> DraftTemplate:
+        kinds = self._kinds(measures)
+        examples: tuple[ExampleQuestion, ...] = ()
+        if self.amounts:
+            examples += self._by_examples("sum", self.amounts)
+        examples += write(frames("average_by"), lambda t: self._group_said(t, measures), most=8)
+        name = "figures" if len(kinds) > 1 else "average"
+        return DraftTemplate(
+            f"{name}_of_{self.thing.stem}_by",
+            f"{either(kinds).capitalize()} of {either(m.label for m in measures)} "
+            f"by what {self.thing.nouns} belong to",
+            examples=examples,
+            questions=tuple(
+                q
+                for kind in kinds
+                for q in write(
+                    test_frames("sum_by" if kind == "total" else "average_by"),
+                    lambda t: self._group_said(t + 1, self.amounts or measures),
+                    most=1,
+                )
+            ),
+            counters=tuple(
+                filled
+                for f in frames("not_figure_by")
+                if (filled := fill(f, {**self.nouns, "measure": measures[0].label}))
+            ),
+            **self._by("", "", measures),
+        )
+
+    def _kinds(self, measures: Sequence[Measure]) -> list[str]:
+        """The figures that are worked out: only what adds up has a total."""
+        return ["total", "average"] if any(m.adds_up for m in measures) else ["average"]
+
+    def _figure_sql(self, measures: Sequence[Measure], source: Source) -> str:
+        expression = choice("measure", [(m.value, m.expression(source)) for m in measures])
+        if len(self._kinds(measures)) == 1:
+            return f"AVG({expression}) AS average"
+        single = [m.value for m in measures if not m.adds_up]
+        of_these = " or ".join(f"measure == '{value}'" for value in single)
+        other = f"{{% elif {of_these} %}}AVG({expression}) AS average" if single else ""
+        return (
+            f"{{% if figure == 'average' %}}AVG({expression}) AS average"
+            f"{{% elif figure == 'total' %}}SUM({expression}) AS total"
+            f"{other}{{% else %}}SUM({expression}) AS total{{% endif %}}"
+        )
+
+    def _figure_choice(self, measures: Sequence[Measure]) -> tuple[Parameter, ...]:
+        """Which figure, a total unless it is said; and of which amount."""
+        kinds = self._kinds(measures)
+        known = words_of_columns().figures
+        figure: Parameter = {
+            "name": "figure",
+            "type": "string",
+            "description": "total or average",
+            "required": False,
+            "enum": kinds,
+            "synonyms": {kind: list(known[kind]) for kind in kinds},
+        }
+        return (*([figure] if len(kinds) > 1 else []), *of_measures(measures))
+
+    def _figure(self, measures: Sequence[Measure]) -> DraftTemplate:
+        source = Source(self.thing, self.kind)
+        filters = filters_of(source)
+        kinds, times = self._kinds(measures), words_of_columns().times
+        sql = select(
+            [self._figure_sql(measures, source)],
+            source,
+            where(line for f in filters for line in f.sql),
+        )
+
+        def say(turn: int, of: Sequence[Measure], *, test: bool = False) -> Saying:
+            said = self.testable(filters) if test else lambda t: self.some(filters, t, first=3)
+            words, arguments = said(turn)
+            return self._measured(turn, of, words), {**arguments, **chosen("measure", of, turn)}
+
+        def dated(turn: int, of: Sequence[Measure]) -> Saying:
+            words = self._measured(turn, of, {**self.nouns, "when": times[turn % len(times)]})
+            measure = of[turn % len(of)]
+            words["measure"] = (*sums(measure), measure.label)[turn % (len(sums(measure)) + 1)]
+            return words, {**chosen("measure", of, turn), "start_date": None}
+
+        is_dated = any(f.is_period for f in filters)
+        examples: tuple[ExampleQuestion, ...] = ()
+        if self.amounts:
+            asked = list(frames("sum"))
+            asked[2:2] = frames("sum_spent")
+            examples += write(asked, lambda t: say(t, self.amounts))
+            if is_dated:
+                examples += write(frames("sum_dated"), lambda t: dated(t, self.amounts), most=6)
+                examples += write(
+                    frames("sum_spent_dated"), lambda t: dated(t, self.amounts), most=3
+                )
+            examples += self.of_names("sum", self.amounts)
+        most = 10 if not self.amounts else 8
+        examples += write(frames("average"), lambda t: say(t, measures), most=most)
+        if is_dated:
+            examples += write(frames("average_dated"), lambda t: dated(t, measures), most=4)
+        questions = tuple(
+            q
+            for kind in kinds
+            for q in write(
+                test_frames("sum" if kind == "total" else kind),
+                lambda t, kind=kind: say(  # type: ignore[misc]
+                    t, self.amounts if kind == "total" else measures, test=True
+                ),
+                most=1,
+            )
+        )
+        name = "figures" if len(kinds) > 1 else "average"
+        return DraftTemplate(
+            f"{name}_of_{self.thing.stem}",
+            f"{either(kinds).capitalize()} of {either(m.label for m in measures)} "
             f"over {self.thing.nouns}",
             sql,
             examples,
-            write(test_frames(family), lambda turn: say(turn, test=True), most=2),
-            (*of_measures(measures), *(f.parameter for f in filters)),
+            questions,
+            (*self._figure_choice(measures), *(f.parameter for f in filters)),
             "single",
             tuple(
                 filled
-                for frame in frames("not_sum" if family == "sum" else "not_average")
+                for frame in frames("not_figure")
                 if (filled := fill(frame, {**self.nouns, "measure": measures[0].label}))
             ),
         )
 
-    def _total_by(self, family: str, measures: Sequence[Measure]) -> Iterator[DraftTemplate]:
-        source = Source(self.thing, self.kind)
-        function = {"sum": "SUM", "average": "AVG"}[family]
-        expression = choice("measure", [(m.value, m.expression(source)) for m in measures])
-        alias = {"sum": "total", "average": "average"}[family]
-        name = "total" if family == "sum" else family
-        labels = either(m.label for m in measures)
-        figures = [f"{function}({expression}) AS {alias}"]
-        yield self._grouped(
-            f"{family}_by",
-            f"{name}_of_{self.thing.stem}_by",
-            figures,
-            f"{name.capitalize()} of {labels} by what {self.thing.nouns} belong to",
-            measures,
-            alias,
-        )
-        if family == "sum":
-            yield self._grouped(
-                "sum_top_by",
-                f"top_by_total_of_{self.thing.stem}",
-                figures,
-                f"What has the highest total of {labels}, the first few",
-                measures,
-                alias,
-            )
+    def _measured(
+        self, turn: int, measures: Sequence[Measure], words: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Words with those for the amount of a turn, and what people do with it."""
+        measure = measures[turn % len(measures)]
+        verbs, done = _verbs(measure)
+        found = {**words, "measure": (measure.label, *said_too(measure, turn))[-(turn % 3 == 0)]}
+        if verbs:
+            found |= {"verb": verbs[turn % len(verbs)], "done": done[turn % len(done)]}
+        return found
 
-    def _best_by(self, measures: Sequence[Measure]) -> DraftTemplate:
-        source = Source(self.thing, self.kind)
-        expression = choice("measure", [(m.value, m.expression(source)) for m in measures])
-        return self._ranking_of_groups(
-            "best_by",
-            f"best_{self.thing.stem}_by",
-            f"SUM({expression}) AS total",
-            "total",
-            source,
-            f"Which has the highest total of {either(m.label for m in measures)}",
-            measures,
-            {
-                "highest": ["most", "best", "largest", "biggest"],
-                "lowest": ["least", "worst", "smallest"],
-            },
-        )
-
-    def _done_most(self, family: str) -> tuple[ExampleQuestion, ...]:
+    def _done_most(self) -> tuple[ExampleQuestion, ...]:
         """The most rented film, of rentals."""
         done = words_of_columns().done_with.get(self.thing.noun, "")
-        groups = [g for g in self.groups if g.path and not g.path[-1].thing.is_person]
-        groups = [g for g in groups if not g.path[-1].thing.is_small or len(g.path) == 1]
+        groups = [g for g in self.groups if _may_be_done(g)]
         if not done or not groups:
             return ()
 
         def say(turn: int) -> Saying:
             group = groups[turn % len(groups)]
-            arguments = {"by": group.value}
-            return {**self.nouns, "done": done, "group": group.noun}, arguments
+            words = {"group": group.noun, "groups": plural(group.noun), "number": str(3 + turn)}
+            return {**self.nouns, **words, "done": done}, {"by": group.value}
 
-        return write(frames(f"{family}_done"), say, most=6)
+        return write(frames("count_by_done"), say, most=6)
 
-    def _grouped(
-        self,
-        family: str,
-        template_id: str,
-        figures: Sequence[str],
-        description: str,
-        measures: Sequence[Measure] = (),
-        figure: str = "",
-    ) -> DraftTemplate:
-        source = Source(self.thing, self.kind)
-        is_top = family.endswith("top_by")
-        groups = [g for g in self.groups if not (is_top and g.is_time)] or self.groups
-        figure = figure or written(self.thing.stem, self.kind)
-        _join_when(groups, source)
-        labels = measures[0].label if measures else ""
-        columns, by = _group_sql(groups, source)
-        filters = beside(filters_of(source))
-        order = choice_or("by", groups, lambda g: g.is_time, "1", f"{figure} DESC")
-        sql = select(
-            [columns, *figures],
-            source,
-            where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
-            f"GROUP BY {by}",
-            f"ORDER BY {order}",
-            *(["LIMIT :limit"] if is_top else []),
-        )
+    def _group_said(self, turn: int, measures: Sequence[Measure]) -> Saying:
+        group, number = self.groups[turn % len(self.groups)], 3 + turn % 5
+        words: dict[str, str] = {
+            **self.nouns,
+            "group": group.noun,
+            "groups": plural(group.noun),
+            "number": str(number),
+        }
+        if not measures:
+            return words, {"by": group.value}
+        return self._measured(turn, measures, words), {
+            "by": group.value,
+            **chosen("measure", measures, turn),
+        }
 
-        def say(turn: int) -> Saying | None:
-            group = groups[turn % len(groups)]
-            words: dict[str, str] = {
-                **self.nouns,
-                "group": group.noun,
-                "groups": plural(group.noun),
-            }
-            arguments: dict[str, Any] = {"by": group.value}
-            number = 3 + turn % 5
-            words["number"] = str(number)
-            if is_top:
-                arguments["limit"] = number
-            if measures:
-                measure = measures[turn % len(measures)]
-                words["measure"] = (measure.label, *said_too(measure, turn))[0 if turn % 3 else -1]
-                arguments |= chosen("measure", measure, measures)
+    def _by_examples(self, family: str, measures: Sequence[Measure]) -> tuple[ExampleQuestion, ...]:
+        """By each group, by time in one word, the first few, and the one with the most."""
+        each_time, groups = words_of_columns().each_time, self.groups
+        things = [at for at, group in enumerate(groups) if not group.is_time] or [0]
+        timed = [(at, e) for at, g in enumerate(groups) for e in each_time.get(g.noun, ())]
+
+        def say(turn: int) -> Saying:
+            return self._group_said(turn, measures)
+
+        def of_thing(turn: int) -> Saying:
+            words, arguments = say(things[turn % len(things)])
             return words, arguments
 
-        def test(turn: int) -> Saying | None:
-            said = say(turn + 1)
-            if said is None:
-                return None
-            if measures:
-                measure = measures[(turn + 1) % len(measures)]
-                return {**said[0], "measure": measure.label}, said[1]
-            return said
+        def each(turn: int) -> Saying:
+            at, word = timed[turn % len(timed)]
+            words, arguments = say(at + turn * len(groups))
+            return {**words, "each": word}, arguments
 
-        each_time = words_of_columns().each_time
-        timed = [(g, e) for g in groups if g.is_time for e in each_time.get(g.noun, ())]
+        examples = write(frames(f"{family}_by"), say, most=max(10, min(len(groups), 14)))
+        if timed:
+            examples += write(frames(f"{family}_by_time"), each, most=6)
+        examples += write(frames(f"{family}_by_top"), of_thing, most=5)
+        people = [at for at in things if groups[at].path and groups[at].path[-1].thing.is_person]
+        if people:
+            examples += write(
+                frames(f"{family}_by_who"), lambda t: say(people[t % len(people)]), most=3
+            )
+        return examples + write(frames(f"{family}_by_most"), of_thing, most=6)
 
-        def each(turn: int) -> Saying | None:
-            group, word = timed[turn % len(timed)]
-            said = say(groups.index(group) + turn * len(groups))
-            return said and ({**said[0], "each": word}, said[1])
-
-        examples = write(frames(family), say)
-        if timed and not is_top:
-            examples += write(frames(f"{family}_time"), each, most=8)
-        return DraftTemplate(
-            template_id,
-            description,
-            sql,
-            examples,
-            write(test_frames(family), test, most=2),
-            (
-                *_choice_of_groups(
-                    "what they are put together by",
-                    groups,
-                    words_of_columns().top_leads if is_top else words_of_columns().group_leads,
-                ),
-                *of_measures(measures),
-                *(f.parameter for f in filters),
-                *([{**LIMIT, "required": True}] if is_top else []),
-            ),
-            counters=tuple(
-                filled
-                for frame in frames("not_sum_by" if measures else "not_count_by")
-                if (filled := fill(frame, {**self.nouns, "measure": labels}))
-            ),
-        )
-
-    def _ranking_of_groups(
-        self,
-        family: str,
-        template_id: str,
-        counted: str,
-        figure: str,
-        source: Source,
-        description: str,
-        measures: Sequence[Measure],
-        orders: Mapping[str, Sequence[str]],
-    ) -> DraftTemplate:
-        groups = self.groups
+    def _by(self, counted: str, figure: str, measures: Sequence[Measure]) -> dict[str, Any]:
+        """The SQL and the parameters of figures by group: all, the first few, or the first one."""
+        source, groups = Source(self.thing, self.kind), self.groups
         _join_when(groups, source)
         columns, by = _group_sql(groups, source)
         filters = beside(filters_of(source))
-        direction = choice("order", [("lowest", "ASC"), ("highest", "DESC")])
+        counted = counted or self._figure_sql(measures, source)
+        place = figure or "2"
+        in_order = f"{{% if which == 'lowest' %}}{place} ASC{{% elif which or limit %}}{place} DESC"
+        order = choice_or("by", groups, lambda g: g.is_time, "1", f"{place} DESC")
         sql = select(
             [columns, counted],
             source,
             where([*_known_groups(groups, source), *(x for f in filters for x in f.sql)]),
             f"GROUP BY {by}",
-            f"ORDER BY {figure} {direction}",
-            "LIMIT 1",
+            f"ORDER BY {in_order}{{% else %}}{order}{{% endif %}}",
+            "{% if limit %}LIMIT :limit{% elif which %}LIMIT 1{% endif %}",
         )
-
-        def say(turn: int) -> Saying | None:
-            group = groups[turn % len(groups)]
-            words = {**self.nouns, "group": group.noun}
-            arguments: dict[str, Any] = {"by": group.value}
-            if measures:
-                measure = measures[turn % len(measures)]
-                words["measure"] = (measure.label, *said_too(measure, turn))[0 if turn % 3 else -1]
-                arguments |= chosen("measure", measure, measures)
-            return words, arguments
-
-        order: Parameter = {
-            "name": "order",
+        which: Parameter = {
+            "name": "which",
             "type": "string",
-            "enum": list(orders),
-            "default": "highest",
-            "synonyms": {name: list(words) for name, words in orders.items()},
-            "description": "the highest or the lowest",
+            "description": "only what has the most, or the least",
+            "required": False,
+            "enum": ["highest", "lowest"],
+            "synonyms": {name: list(said) for name, said in words_of_columns().which.items()},
         }
-        return DraftTemplate(
-            template_id,
-            description,
-            sql,
-            write(frames(family), say) + self._done_most(family),
-            write(test_frames(family), lambda t: say(t + 1), most=1),
-            (
-                *_choice_of_groups("which of what", groups, words_of_columns().which_leads),
-                *of_measures(measures),
-                order,
+        done = words_of_columns().done_with.get(self.thing.noun, "")
+        return {
+            "sql": sql,
+            "parameters": (
+                _choice_of_groups("what they are put together by", groups, done),
+                *(self._figure_choice(measures) if measures else ()),
+                which,
                 *(f.parameter for f in filters),
+                LIMIT,
             ),
-        )
+        }
 
 
 def choice_or(name: str, groups: Sequence[Group], test: Any, then: str, otherwise: str) -> str:
@@ -407,26 +356,35 @@ def _enumeration(
     return parameter | ({"synonyms": synonyms} if synonyms else {})
 
 
-def _choice_of_groups(
-    about: str, groups: Sequence[Group], leads: Sequence[str]
-) -> tuple[Parameter, ...]:
+def _may_be_done(group: Group) -> bool:
+    """Whether it is what something is done with: a film is rented, and no customer."""
+    if not group.path or group.path[-1].thing.is_person:
+        return False
+    return not group.path[-1].thing.is_small or len(group.path) == 1
+
+
+def _done_leads(done: str) -> tuple[str, ...]:
+    return (f"{done} {{group}}", f"{done} {{groups}}") if done else ()
+
+
+def _choice_of_groups(about: str, groups: Sequence[Group], done: str) -> Parameter:
     """What rows are put together by, said with what says so: a customer alone is no group."""
+    known = words_of_columns()
     synonyms: dict[str, list[str]] = {}
     taken: set[str] = set()
     for group in groups:
-        nouns = dict.fromkeys((group.noun, *group.words))
+        leads = known.group_leads if group.is_time else (*known.group_leads, *known.which_leads)
         words = [
             lead.format(group=noun, groups=plural(noun))
-            for noun in nouns
-            for lead in leads
-            if not (group.is_time and lead == "{groups}")
+            for noun in dict.fromkeys((group.noun, *group.words))
+            for lead in (*leads, *(_done_leads(done) if _may_be_done(group) else ()))
         ]
         if group.is_time:
-            words += words_of_columns().each_time.get(group.noun, ())
+            words += known.each_time.get(group.noun, ())
         kept = [w for w in dict.fromkeys(words) if w not in taken]
         taken |= {*kept}
         synonyms[group.value] = kept
-    parameter: Parameter = {
+    return {
         "name": "by",
         "type": "string",
         "description": about,
@@ -434,7 +392,6 @@ def _choice_of_groups(
         "enum": [g.value for g in groups],
         "synonyms": synonyms,
     }
-    return (parameter,)
 
 
 def of_measures(measures: Sequence[Measure]) -> tuple[Parameter, ...]:
@@ -444,8 +401,8 @@ def of_measures(measures: Sequence[Measure]) -> tuple[Parameter, ...]:
     return (_enumeration("measure", "which amount", with_more, default=measures[0].value),)
 
 
-def chosen(name: str, measure: Measure, measures: Sequence[Measure]) -> dict[str, Any]:
-    return {name: measure.value} if len(measures) > 1 else {}
+def chosen(name: str, measures: Sequence[Measure], turn: int) -> dict[str, Any]:
+    return {name: measures[turn % len(measures)].value} if len(measures) > 1 else {}
 
 
 def _verbs(measure: Measure) -> tuple[tuple[str, ...], tuple[str, ...]]:

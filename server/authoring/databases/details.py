@@ -1,4 +1,4 @@
-"""Everything about one thing, and things that lack something."""
+"""Everything about one thing, by its name or its number."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -20,25 +20,23 @@ from server.authoring.databases.statements import (
     shown_columns,
     where,
 )
-from server.authoring.databases.things import is_sayable
+from server.authoring.databases.things import Property, is_sayable
 from server.authoring.databases.words import words_of_columns
 from server.authoring.naming import identifier
-from server.authoring.phrases import phrases, possessive, with_article
+from server.authoring.phrases import phrases, possessive
 from server.authoring.sentences import ExampleQuestion
 
 _MOST_FIELDS: Final = 12
 
 
 class Details(Family):
-    """One row by its name or number; rows without a date, a reference, or stock."""
+    """One row by its name or number, and rows by a part of their name."""
 
     def templates(self) -> Iterator[DraftTemplate]:
         if self.thing.is_line:
             return
         yield from self._details()
         yield from self._called()
-        yield from self._missing()
-        yield from self._sold_out()
 
     def _details(self) -> Iterator[DraftTemplate]:
         thing = self.thing
@@ -94,13 +92,28 @@ class Details(Family):
                     },
                 ),
                 counters=tuple(
-                    fill(f, {**self.nouns, "name": known[0]}) for f in frames("not_details")
+                    fill(f, {**self.nouns, "name": known[0]})
+                    for f in frames("not_details_person" if thing.is_person else "not_details")
                 ),
             )
-        if len(thing.key) == 1 and not (
-            thing.is_small and thing.table.rows < 30 and not thing.links
-        ):
-            yield from self._by_key(fields)
+        for key in self._codes():
+            yield from self._by_key(key, fields)
+
+    def _codes(self) -> list[Property]:
+        """What tells things apart that have no name, and their codes: part P-133."""
+        thing, known = self.thing, words_of_columns()
+        key = thing.of_column(thing.key[0]) if len(thing.key) == 1 else None
+        found = [key] if key is not None else []
+        found = [p for p in found if not thing.names or p.column.column.kind == "text"]
+        texts = (p for p in thing.of_role("text") if p.column.column.kind == "text")
+        found += [
+            p
+            for p in texts
+            if p.column.filled == p.column.distinct > 1
+            and p.label.split(" ")[-1] in known.identifiers
+        ]
+        coded = [p for p in found if p.column.column.kind != "text" or _holds_digits(p)]
+        return [p for p in coded if p.name not in thing.names]
 
     def _by_field(
         self, fields: Sequence[str], name: str, known: Sequence[str]
@@ -114,7 +127,12 @@ class Details(Family):
             words = {"name": value, "name's": possessive(value), "field": of[turn % len(of)]}
             return {**self.nouns, **words}, {name: value}
 
+        others = [o for f in fields for o in words_of_columns().fields.get(f, ())]
         asked = write(frames("details_field"), say, most=min(len(fields), _MOST_FIELDS))
+        if others:
+            asked += write(
+                frames("details_field"), lambda t: say(t, others), most=min(6, 2 * len(others))
+            )
         if persons:
             asked += write(frames("details_who"), lambda t: say(t, persons), most=4)
         return asked
@@ -156,13 +174,13 @@ class Details(Family):
             counters=self.counters("not_called"),
         )
 
-    def _by_key(self, fields: Sequence[str]) -> Iterator[DraftTemplate]:
+    def _by_key(self, key: Property, fields: Sequence[str]) -> Iterator[DraftTemplate]:
         thing = self.thing
-        key = thing.of_column(thing.key[0])
-        if key is None or key.role not in ("key", "name") or not fields:
+        if not fields:
             return
         source = Source(thing, self.kind)
-        name = identifier(f"{thing.noun} id")
+        called = "id" if key.role == "key" else key.label
+        name = identifier(f"{thing.noun} {called}")
         is_number = key.column.column.kind == "integer"
         sql = select(
             shown_columns(source, everything=True),
@@ -173,7 +191,8 @@ class Details(Family):
 
         def say(turn: int) -> Saying:
             value = keys[(3 * turn + 4) % len(keys)]
-            return {**self.nouns, "key": str(value), "field": fields[turn % len(fields)]}, {
+            spoken = f"with {key.label} {value}" if key.role != "key" and turn % 3 == 1 else value
+            return {**self.nouns, "key": str(spoken), "field": fields[turn % len(fields)]}, {
                 name: value
             }
 
@@ -195,58 +214,7 @@ class Details(Family):
             counters=tuple(fill(f, {**self.nouns, **say(0)[0]}) for f in frames("not_key")),
         )
 
-    def _missing(self) -> Iterator[DraftTemplate]:
-        """Rows that lack a date or what they refer to."""
-        thing = self.thing
-        for prop in thing.of_role("date", "reference"):
-            if not prop.column.filled or prop.column.filled >= thing.table.looked_at:
-                continue
-            link = next((each for each in thing.links if prop.name in each.columns), None)
-            source = Source(thing, self.kind)
-            sql = select(
-                shown_columns(source),
-                source,
-                where([f"AND {source.column((), prop.name)} IS NULL"]),
-                self.order(source),
-            )
-            label = link.noun if link is not None else prop.label
-            done = words_of_columns().done_on(prop.label) if link is None else ""
-            family = "missing_done" if done else "missing"
 
-            def say(turn: int, label: str = label, done: str = done) -> Saying:  # noqa: ARG001
-                return {
-                    **self.nouns,
-                    "field": label,
-                    "a_field": with_article(label),
-                    "done": done,
-                }, {}
-
-            yield DraftTemplate(
-                f"{thing.stem}_without_{slug(label)}",
-                f"The {thing.nouns} that {f'have not been {done}' if done else f'have no {label}'}",
-                sql,
-                write(frames(family), say),
-                write(test_frames(family), say, most=1),
-            )
-
-    def _sold_out(self) -> Iterator[DraftTemplate]:
-        """What there is none left of."""
-        thing = self.thing
-        stock = next(
-            (p for p in thing.of_role("measure") if p.spoken & {"stock", "inventory"}), None
-        )
-        if stock is None:
-            return
-        source = Source(thing, self.kind)
-        lines = where([f"AND {source.column((), stock.name)} <= 0"])
-
-        def say(turn: int) -> Saying:  # noqa: ARG001
-            return self.nouns, {}
-
-        yield DraftTemplate(
-            f"{thing.stem}_out_of_stock",
-            f"The {thing.nouns} that are out of stock",
-            select(shown_columns(source), source, lines, self.order(source)),
-            write(frames("without_stock"), say),
-            write(test_frames("without_stock"), say, most=1),
-        )
+def _holds_digits(prop: Property) -> bool:
+    """Whether its values are codes, and not words or short forms of names."""
+    return all(any(map(str.isdigit, str(value))) for value in prop.column.samples)

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,22 +20,28 @@ from server.authoring.databases.groups import (
     groups_of,
     levels_of,
     measures_of,
+    sums,
 )
 from server.authoring.databases.sentences import (
     MOST_EXAMPLES,
     Saying,
     fill,
     frames,
+    write,
 )
 from server.authoring.databases.statements import (
     Source,
 )
-from server.authoring.databases.things import Path, Thing
+from server.authoring.databases.things import Link, Path, Thing
 from server.authoring.databases.words import words_of_columns
-from server.authoring.phrases import plural
+from server.authoring.naming import identifier
+from server.authoring.phrases import phrases, plural, possessive
 from server.authoring.sentences import ExampleQuestion
 from server.tools.sql.address import DatabaseKind
 
+_MOST_OWNERS: Final = 3
+_FEW: Final = 3
+"""Examples of what belongs to something that is no person."""
 _SHORT: Final = 12
 """Most rows of what is but a short list."""
 LIMIT: Final[Parameter] = {
@@ -45,8 +51,6 @@ LIMIT: Final[Parameter] = {
     "required": False,
     "ge": 1,
 }
-LAST: Final = "{% if limit %}LIMIT :limit{% endif %}"
-"""The last line of what may be long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class Family(ABC):
         self.thing, self.things, self.kind = thing, things, kind
         self.nouns = {"thing": thing.one, "things": thing.nouns}
         earns = earner(things) is thing
-        self.measures = [m if earns else m.of_another() for m in measures_of(thing)]
+        self.measures = [m if earns else m.of_another(thing.noun) for m in measures_of(thing)]
         self.numbers = [m for m in (*self.measures, *levels_of(thing)) if m.prop is not None]
         self.groups = groups_of(thing)
 
@@ -147,6 +151,52 @@ class Family(ABC):
             given["start_date"] = None
         return words, given
 
+    def of_names(
+        self, family: str, measures: Sequence[Measure] = ()
+    ) -> tuple[ExampleQuestion, ...]:
+        """What belongs to people and companies by name: the orders of Ana Silva, her orders."""
+        thing, asked = self.thing, list[ExampleQuestion]()
+        links = [each for each in (*thing.links, *thing.across) if each.thing.names]
+        for number, link in enumerate(links[:_MOST_OWNERS]):
+            say = self._owner(link, number, measures)
+            done = say(0)[0]["done"]
+            wording = [*frames(f"{family}_of"), *(frames(f"{family}_of_doing") if done else ())]
+            if family == "list" and link.thing is thing:
+                wording[:0] = frames("of_manager")
+            if family == "sum" and pays(link.thing) and any("revenue" in sums(m) for m in measures):
+                wording[:0] = frames("sum_of_spent")
+            is_owner = link.thing.is_person or len(link.thing.names) == 2
+            asked += write(wording, say, most=len(wording) if is_owner else _FEW)
+        return tuple(asked)
+
+    def _owner(
+        self, link: Link, number: int, measures: Sequence[Measure]
+    ) -> Callable[[int], Saying]:
+        """The words of a turn about one of those that such things belong to."""
+        known = link.thing.name_samples() or phrases().person_names
+        leads = words_of_columns().lead_to(link.noun)
+        title = words_of_columns().titles.get(link.noun, "")
+        done = words_of_columns().doings.get(self.thing.noun, "") if link.thing.is_person else ""
+
+        def say(turn: int) -> Saying:
+            value = known[(turn + 2 * number) % len(known)]
+            spoken = f"{title} {value}" if title and turn % 2 else value
+            times = words_of_columns().times
+            words = {
+                **self.nouns,
+                "name": spoken,
+                "name's": possessive(spoken),
+                "of": leads[turn % len(leads)].format(value=spoken),
+                "owner": link.noun,
+                "done": done,
+                "when": times[turn % len(times)],
+            }
+            if measures:
+                words["measure"] = measures[turn % len(measures)].label
+            return words, {identifier(link.noun): value}
+
+        return say
+
     def testable(self, filters: Sequence[Filter]) -> Any:
         plain = [f for f in filters if not f.is_period]
 
@@ -172,11 +222,11 @@ def beside(filters: Sequence[Filter], most: int = 6) -> list[Filter]:
 
 
 def by_name(source: Source, path: Path, name: str) -> str:
-    """A name in one column is looked up as the database has it; of two columns, a part will do."""
-    thing = path[-1].thing if path else source.thing
-    if len(thing.names) == 1:
-        return f"AND {source.name_of(path)} = :{name}"
-    return f"AND LOWER({source.name_of(path)}) LIKE LOWER(:{name})"
+    return f"AND {source.name_of(path)} = :{name}"
+
+
+def pays(thing: Thing) -> bool:
+    return bool({*thing.noun.split(" "), *thing.also} & words_of_columns().payers)
 
 
 def either(labels: Iterable[str]) -> str:

@@ -14,6 +14,9 @@ from server.authoring.schema import ApiParameter
 
 _MOST_FILTERS: Final = 14
 
+_OTHER: Final = "other_number"
+LACKING: Final = "lacking"
+"""The parameter that says what is missing."""
 Parameter = dict[str, Any]
 COMPARISONS: Final[Mapping[str, str]] = {
     "above": ">",
@@ -23,9 +26,7 @@ COMPARISONS: Final[Mapping[str, str]] = {
     "exactly": "=",
 }
 """How a number compares, by the value of the argument that says it."""
-_SIGNS: Final = ("over", "above", "under", "below", "of", "more than", "less than", "at least")
-"""What stands between the name of a number and the number."""
-_SAME: Final = ("exactly", "=")
+_DAY_WORDS: Final = frozenset({"date", "day", "time", "on", "at"})
 
 
 class Amount(Protocol):
@@ -66,22 +67,23 @@ def filters_of(source: Source) -> list[Filter]:
 
 def _all_filters(source: Source) -> Iterator[Filter]:
     thing = source.thing
-    ways = list(paths_from(thing, 3))
+    near = {link.thing.stem for link in (*thing.links, *thing.across)} | {thing.stem}
+    ways = [p for p in paths_from(thing, 3) if len(p) == 1 or p[-1].thing.stem not in near]
     places = words_of_columns().places
     for prop in thing.of_role("category"):
         yield from _own(source, (), prop, "")
     for path in ways:
-        if len(path) == 1 and len(path[-1].thing.names) == 1:
+        if len(path) == 1 and path[-1].thing.names:
             yield _by_name(source, path)
     for link in thing.across:
-        if len(link.thing.names) == 1:
-            yield _by_name(source, (link,))
+        yield _by_name(source, (link,))
     for prop in thing.of_role("flag", "level"):
         yield from _own(source, (), prop, "")
+    yield from _lacking(source)
     for path in ways:
         is_place = bool({*path[-1].noun.split(" ")} & places)
         is_near = len(path) == 2 or (is_place and len(path) == 3)
-        if is_near and len(path[-1].thing.names) == 1:
+        if is_near and path[-1].thing.names:
             yield _by_name(source, path)
         elif len(path) == 1 and path[-1].thing.is_numbered:
             yield _by_number(source, path)
@@ -156,6 +158,73 @@ def _by_name(source: Source, path: Path) -> Filter:
     return Filter(parameter, (when(name, condition),), _lead(name, link.noun, samples))
 
 
+def _lacking(source: Source) -> Iterator[Filter]:
+    """By what is missing: the day it was shipped, its website, what is left of it."""
+    lacking: dict[str, tuple[tuple[str, ...], str]] = {}
+    for prop in source.thing.properties:
+        if prop.role not in ("date", "reference", "text", "contact", "category"):
+            continue
+        if not prop.column.filled or prop.column.filled >= source.thing.table.looked_at:
+            continue
+        if prop.role == "category" and prop.spoken & words_of_columns().places:
+            continue
+        name, words = _said_lacking(prop, source.thing)
+        lacking.setdefault(name, (words, f"{source.column((), prop.name)} IS NULL"))
+    lacking |= _short_of(source)
+    if not lacking:
+        return
+    names = list(lacking)
+    condition = choice(LACKING, [(name, lacking[name][1]) for name in names])
+    parameter = {
+        "name": LACKING,
+        "type": "string",
+        "description": "what is missing",
+        "required": False,
+        "enum": names,
+        "synonyms": {name: [w for w in lacking[name][0] if w != name] for name in names},
+    }
+
+    def say(turn: int) -> Clause:
+        name = names[turn % len(names)]
+        words = (name, *lacking[name][0])
+        return Clause({LACKING: name}, after=words[turn // len(names) % len(words)])
+
+    yield Filter(parameter, (when(LACKING, f"AND {condition}"),), say)
+
+
+def _said_lacking(prop: Property, thing: Thing) -> tuple[str, tuple[str, ...]]:
+    """How it is said that a column is empty, in short and in other words."""
+    link = next((each for each in thing.links if prop.name in each.columns), None)
+    label = link.noun if link is not None else prop.label
+    done = words_of_columns().done_on(prop.label) if prop.role == "date" else ""
+    empty = (f"without {with_article(label)}", f"with no {label}", f"have no {label}")
+    if done:
+        undone = (f"not yet {done}", f"never {done}", f"not been {done}", f"still not {done}")
+        return f"not {done}", (*undone, f"un{done}", *empty)
+    return f"no {label}", (*empty, f"without {label}", f"missing {with_article(label)}")
+
+
+def _short_of(source: Source) -> dict[str, tuple[tuple[str, ...], str]]:
+    """What there is none left of, and what there is less of than there should be."""
+    known = words_of_columns()
+    measures = source.thing.of_role("measure")
+    least = next((p for p in measures if p.spoken & known.least_stocks), None)
+    stocks = (p for p in measures if p.spoken & {"stock", "inventory"} and p is not least)
+    stock = next(stocks, None)
+    if stock is None:
+        return {}
+    column = source.column((), stock.name)
+    none_left = ("sold out", "with no stock", "with no stock left", "have no stock")
+    found: dict[str, tuple[tuple[str, ...], str]] = {"out of stock": (none_left, f"{column} <= 0")}
+    if least is not None:
+        below = f"below {least.label}"
+        label = least.label
+        words = (f"below their {label}", f"below the {label}", f"under their {label}",
+                 f"under the {label}", "to be reordered", "need to be reordered")  # fmt: skip
+        found[below] = words, f"{column} < {source.column((), least.name)}"
+    return found
+
+
 def _by_number(source: Source, path: Path) -> Filter:
     """By the number of what has no name: the store of a customer."""
     link = path[-1]
@@ -192,28 +261,34 @@ def joined_with(source: Source, link: Link, says: Callable[[Source, Path], str])
 
 
 def period_filters(source: Source) -> list[Filter]:
-    """From a day, and until a day, of what such things are of."""
+    """From a day, and until a day, of what such things are of; of several days, the one named."""
     dated = date_of(source.thing)
     if dated is None:
         return []
     path, date = dated
+    known = words_of_columns()
+    days = {} if path else _days_of(source.thing, date)
     day = source.day(path, date)
-    times = words_of_columns().times
-
-    done = words_of_columns().done_on(date.label) if not path else ""
+    if days:  # the first of them where none is named
+        day = choice("dated", [(n, source.day((), d)) for n, d in reversed(days.items())])
+    done = known.done_on(date.label) if not path else ""
+    named = [*days]
 
     def say(turn: int) -> Clause:
-        time = times[turn % len(times)]
-        joining = words_of_columns().joining if source.thing.is_person else ()
+        time = known.times[turn % len(known.times)]
+        joining = known.joining if source.thing.is_person else ()
         if turn % 3 == 1 and joining and done in ("created", "registered", "joined"):
             return Clause({}, after=joining[turn // 3 % len(joining)].format(time=time))
+        if turn % 3 == 1 and len(named) > 1:
+            name = named[(1 + turn // 3) % len(named)]
+            return Clause({"dated": name}, after=f"{name} {time}")
         return Clause({}, after=f"{done} {time}" if done and turn % 2 == 0 else time)
 
     def unsaid(turn: int) -> None:  # noqa: ARG001  the first of both says it
         return None
 
     label = date.label if not path else f"{date.label} of the {path[-1].noun}"
-    return [
+    filters = [
         Filter(
             {"name": name, "type": "date", "description": f"{which} {label}", "required": False},
             (when(name, f"AND {day} {sign} :{name}"),),
@@ -225,13 +300,36 @@ def period_filters(source: Source) -> list[Filter]:
             ("end_date", "last", "<=", unsaid),
         )
     ]
+    if days:
+        parameter: Parameter = {
+            "name": "dated",
+            "type": "string",
+            "description": "which day is meant",
+            "required": False,
+            "enum": named,
+            "synonyms": {
+                n: [w for w in (d.label, f"{d.label} is", f"with {d.label}") if w != n]
+                for n, d in days.items()
+            },
+        }
+        filters.append(Filter(parameter, (), unsaid, is_period=True))
+    return filters
+
+
+def _days_of(thing: Thing, main: Property) -> dict[str, Property]:
+    """The days of a thing by what was done on each, the main one first; empty for a single one."""
+    found: dict[str, Property] = {}
+    dates = [p for p in thing.of_role("date") if not p.column.is_contact]
+    for prop in (main, *(p for p in dates if p is not main)):
+        bare = " ".join(w for w in prop.label.split(" ") if w not in _DAY_WORDS) or prop.label
+        found.setdefault(words_of_columns().done_on(prop.label) or bare, prop)
+    return found if len(found) > 1 else {}
 
 
 def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
     """Each number of the thing, as it is or compared; how it compares is said once."""
     if not numbers:
         return []
-    compared = choice("comparison", [(n, s) for n, s in COMPARISONS.items() if s != "="] + [_SAME])
 
     def say(turn: int) -> Clause:
         return compare(numbers, turn, of_own)
@@ -241,13 +339,24 @@ def number_filters(source: Source, numbers: Sequence[Amount]) -> list[Filter]:
 
     of_own = own_words(numbers, source.thing)
     filters = [
-        Filter(comparison_choice(numbers) | {"required": False}, (), say),
+        Filter(comparison_choice(numbers, ranges=True) | {"required": False}, (), say),
     ]
     for number in sorted(numbers, key=lambda n: n.value not in of_own):
-        condition = f"AND {number.expression(source)} {compared} :{number.value}"
+        condition = f"AND {_compared(number.expression(source), number.value)}"
         parameter = _number(number, of_own.get(number.value))
         filters.append(Filter(parameter, (when(number.value, condition),), unsaid))
+    other = {"name": _OTHER, "type": "number", "description": "what follows and"}
+    filters.append(Filter(other | {"required": False, "aliases": ["and"]}, (), unsaid))
     return filters
+
+
+def _compared(column: str, name: str) -> str:
+    """A number compared as it is said; a range may be told from either end."""
+    signs = [(n, f"{column} {s} :{name}") for n, s in COMPARISONS.items() if s != "="]
+    ends = f":{name} AND :{_OTHER}", f":{_OTHER} AND :{name}"
+    between = " OR ".join(f"{column} BETWEEN {one}" for one in ends)
+    signs += [("between", f"({between})"), ("exactly", f"{column} = :{name}")]
+    return choice("comparison", signs)
 
 
 def own_words(numbers: Sequence[Amount], thing: Thing) -> dict[str, Compared]:
@@ -264,10 +373,9 @@ def own_words(numbers: Sequence[Amount], thing: Thing) -> dict[str, Compared]:
 
 def _number(number: Amount, special: Compared | None) -> Parameter:
     aliases = [number.label, *number.words]
-    aliases += [f"{number.label} {sign}" for sign in _SIGNS]
     about = number.label
     if special is not None:
-        aliases += [*special.more, *special.less, *special.same]
+        aliases += special.telling(words_of_columns().comparison_words)
         if special.unit and special.unit not in number.label.split(" "):
             about = f"{about} in {special.unit}"
     own = number.value.replace("_", " ")
@@ -281,10 +389,11 @@ def _number(number: Amount, special: Compared | None) -> Parameter:
     }
 
 
-def comparison_choice(numbers: Sequence[Amount] = ()) -> Parameter:
+def comparison_choice(numbers: Sequence[Amount] = (), *, ranges: bool = False) -> Parameter:
     """How a number compares, in the words for all numbers and in those for such as these."""
     known = words_of_columns()
-    words = {name: [*known.comparison_words[name]] for name in COMPARISONS}
+    names = [*COMPARISONS, *(["between"] if ranges else [])]
+    words = {name: [*known.comparison_words[name]] for name in names}
     for special in filter(None, (known.compared(n.label) for n in numbers)):
         words["above"] += special.more
         words["below"] += special.less
@@ -292,7 +401,7 @@ def comparison_choice(numbers: Sequence[Amount] = ()) -> Parameter:
         "name": "comparison",
         "type": "string",
         "description": "how the number compares",
-        "enum": list(COMPARISONS),
+        "enum": names,
         "synonyms": {name: [*dict.fromkeys(said)] for name, said in words.items()},
     }
 
@@ -329,6 +438,8 @@ def compare(numbers: Sequence[Amount], turn: int, special_of: Mapping[str, Compa
         ("no_higher", "of at most", "at most"),
         ("above", "greater than", "more than"),
     )
+    if turn % 8 == 7:
+        return _between(measure, turn)
     sign, of_amount, of_many = signs[turn % len(signs)]
     given = {"comparison": sign, measure.value: value}
     label = measure.label
@@ -344,6 +455,13 @@ def compare(numbers: Sequence[Amount], turn: int, special_of: Mapping[str, Compa
     if (measure is numbers[0] and turn % 2 == 0) or (len(numbers) == 1 and turn % 3 == 0):
         return Clause(given, after=f"{of_amount} {number}")
     return Clause(given, after=f"with {with_article(label)} {of_amount} {number}")
+
+
+def _between(measure: Amount, turn: int) -> Clause:
+    low, high = sorted((round_between(measure, turn), round_between(measure, turn + 1)))
+    high = high if high > low else low + 1
+    given = {"comparison": "between", measure.value: low, _OTHER: high}
+    return Clause(given, after=f"with {with_article(measure.label)} between {low} and {high}")
 
 
 def round_between(measure: Amount, turn: int) -> float:

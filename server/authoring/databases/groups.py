@@ -45,11 +45,12 @@ class Measure:
     earns: bool = True
     """Whether it may be called by words that several amounts have: revenue."""
 
-    def of_another(self) -> "Measure":
+    def of_another(self, noun: str) -> "Measure":
         """The same, where the revenue is the amount of another thing."""
         if self.prop is None:
             return replace(self, label="amount", words=("value", "order value"), earns=False)
-        return replace(self, earns=False)
+        own = (f"{noun} revenue", f"{noun} sales") if "revenue" in sums(self) else ()
+        return replace(self, words=(*self.words, *own), earns=False)
 
 
 def groups_of(thing: Thing) -> list[Group]:
@@ -98,7 +99,7 @@ def _all_groups(thing: Thing) -> Iterator[Group]:
 def _by_thing(path: Path) -> Group:
     link = path[-1]
     alias = identifier(link.noun)
-    words = [*link.thing.also, f"{link.noun} name"]
+    words = [*link.thing.also]
     short = link.noun.split(" ")[-1]
     if short != link.noun:
         words.append(short)
@@ -144,7 +145,7 @@ def measures_of(thing: Thing) -> list[Measure]:
     """The amounts of a thing; those that say how much of it there is come first."""
     known = words_of_columns()
     happens = date_of(thing) is not None
-    found = [_of_column(prop, thing, happens=happens) for prop in thing.of_role("measure")]
+    found = [_of_column(prop, happens=happens) for prop in thing.of_role("measure")]
     line = _line_amount(thing)
     if line is not None:
         prices = {*known.prices}
@@ -157,10 +158,10 @@ def measures_of(thing: Thing) -> list[Measure]:
 
 def levels_of(thing: Thing) -> list[Measure]:
     """The numbers of a thing that say how it is: ratings, years."""
-    return [_of_column(prop, thing, happens=False) for prop in thing.of_role("level")]
+    return [_of_column(prop, happens=False) for prop in thing.of_role("level")]
 
 
-def _of_column(prop: Property, thing: Thing, *, happens: bool) -> Measure:
+def _of_column(prop: Property, *, happens: bool) -> Measure:
     known = words_of_columns()
     spoken = {*prop.label.split(" ")}
 
@@ -175,7 +176,7 @@ def _of_column(prop: Property, thing: Thing, *, happens: bool) -> Measure:
         if prop.label.split(" ")[-1] in ("minutes", "km", "hours", "days")
         else ""
     )
-    words = [plain, short, plural(prop.label), plural(plain), f"{thing.noun} {prop.label}"]
+    words = [plain, short, plural(prop.label), plural(plain)]
     label = plain if plain and "unit" in spoken else prop.label
     return Measure(
         identifier(prop.label),

@@ -5,13 +5,11 @@ from typing import Final
 
 from server.authoring.databases.family import DraftTemplate, Family, either, wide
 from server.authoring.databases.filters import (
+    LACKING,
     Filter,
-    Parameter,
     compare,
     date_of,
-    number_choice,
     own_words,
-    round_between,
 )
 from server.authoring.databases.sentences import (
     Saying,
@@ -21,19 +19,20 @@ from server.authoring.databases.sentences import (
 )
 from server.authoring.databases.statements import (
     Source,
-    choice,
     select,
     shown_columns,
     where,
     written,
 )
 from server.authoring.databases.words import words_of_columns
-from server.authoring.phrases import with_article
+from server.authoring.naming import identifier
+from server.authoring.phrases import plural
 from server.authoring.sentences import ExampleQuestion
 
 _MOST_TOLD: Final = 3
 _MOST_NUMBERS: Final = 4
 _MOST_OTHERS: Final = 4
+_MOST_KINDS: Final = 4
 
 
 class Lists(Family):
@@ -42,9 +41,9 @@ class Lists(Family):
     def templates(self) -> Iterator[DraftTemplate]:
         if self.thing.joins_two:
             return
-        yield self._list()
+        if not self.thing.is_line:
+            yield self._list()
         yield self._count()
-        yield from self._between()
 
     def _list(self) -> DraftTemplate:
         source = Source(self.thing, self.kind)
@@ -84,11 +83,12 @@ class Lists(Family):
         filters = self.filters(source)
         conditions = where(line for f in filters for line in f.sql)
         sql = select([f"COUNT(*) AS {written(self.thing.stem, self.kind)}"], source, conditions)
-        examples = write(
-            frames("count"), lambda turn: self.some(filters, turn, first=2), most=wide(filters)
+        number = len(frames("count_all"))
+        examples = write(frames("count_all"), lambda _: (self.nouns, {}), most=number)
+        examples += write(
+            frames("count"), lambda turn: self.some(filters, turn), most=wide(filters) - number
         )
         examples += self._more("count", filters)
-        plain = write(frames("list_plain"), lambda turn: self.some(filters, turn), most=8)
         return DraftTemplate(
             f"count_{self.thing.stem}",
             f"Count {self.thing.nouns}{_by_what(filters)}",
@@ -97,7 +97,6 @@ class Lists(Family):
             write(test_frames("count"), self.testable(filters), most=2),
             tuple(f.parameter for f in filters),
             "single",
-            (*self.counters("not_count"), *(e.ask for e in plain)),
         )
 
     def _more(self, family: str, filters: Sequence[Filter]) -> tuple[ExampleQuestion, ...]:
@@ -105,7 +104,7 @@ class Lists(Family):
         thing = self.thing
         names = {f.parameter["name"] for f in filters}
         numbers = [n for n in self.numbers if n.value in names][:_MOST_NUMBERS]
-        compared = [(n, at) for at in (0, 1) for n in numbers]
+        compared = [(n, at) for at in (0, 1, 7) for n in numbers]
         times, own = words_of_columns().times, own_words(self.numbers, thing)
         dated = date_of(thing)
         done = words_of_columns().done_on(dated[1].label) if dated and not dated[0] else ""
@@ -121,7 +120,9 @@ class Lists(Family):
                 "start_date": None
             }
 
-        others = [f for f in filters if not f.is_period and _is_after(f)][:_MOST_OTHERS]
+        others = [f for f in filters if not f.is_period and _is_after(f)]
+        others.sort(key=lambda f: not _is_place(f))
+        others = others[:_MOST_OTHERS]
         acts = words_of_columns().acts.get(thing.noun.split(" ")[-1], ())
 
         def by_other(turn: int) -> Saying | None:
@@ -133,54 +134,57 @@ class Lists(Family):
                 words["acting"] = f"{acts[turn % len(acts)]} {clause.after}"
             return words, clause.arguments
 
-        asked: tuple[ExampleQuestion, ...] = ()
+        lacking = [f for f in filters if f.parameter["name"] == LACKING]
+        missing = [f for each in lacking for f in each.parameter["enum"]]
+
+        def by_lacking(turn: int) -> Saying | None:
+            clause = lacking[0].says(turn)
+            if clause is None:
+                return None
+            spoken = clause.after
+            words = {**self.nouns, "how": spoken}
+            if spoken.startswith("have"):
+                words = {**self.nouns, "have": spoken}
+            elif not spoken.startswith(("with", "missing", "no ")):
+                words["not"] = spoken
+            return words, clause.arguments
+
+        asked = self.of_names(family)
+        if family == "list":
+            asked += self._of_kinds()
+        if missing:
+            asked += write(frames(f"{family}_lacking"), by_lacking, most=min(8, 4 * len(missing)))
         if others:
             asked += write(frames(f"{family}_how"), by_other, most=3 * len(others))
             asked += write(frames(f"{family}_acting"), by_other, most=4)
         if compared:
-            asked += write(frames(f"{family}_how"), by_number, most=len(compared))
+            asked += write(frames(f"{family}_how"), by_number, most=len(compared) + 1)
         if any(f.is_period for f in filters):
             asked += write(frames(f"{family}_how"), by_time, most=6)
         return asked
 
-    def _between(self) -> Iterator[DraftTemplate]:
-        """Rows whose amount is between two numbers."""
-        numbers = self.numbers
-        if not numbers or self.thing.is_line:
-            return
-        source = Source(self.thing, self.kind)
-        column = choice("field", [(m.value, m.expression(source)) for m in numbers])
-        sql = select(
-            shown_columns(source),
-            source,
-            where([f"AND {column} BETWEEN :min_value AND :max_value"]),
-            f"ORDER BY {column} DESC",
-        )
-
-        def between(turn: int) -> Saying:
-            measure = numbers[turn % len(numbers)]
-            low, high = sorted((round_between(measure, turn), round_between(measure, turn + 1)))
-            if low == high:
-                high = low + 1
-            label = "" if len(numbers) == 1 and turn % 2 else f"{with_article(measure.label)} "
-            text = f"with {label}between {low} and {high}" if label else f"between {low} and {high}"
-            words = {**self.nouns, "range": text, "bare_range": text.removeprefix("with ")}
-            return words, {"field": measure.value, "min_value": low, "max_value": high}
-
-        bounds: list[Parameter] = [
-            {"name": name, "type": "number", "description": about, "required": True}
-            for name, about in (("min_value", "the lowest"), ("max_value", "the highest"))
+    def _of_kinds(self) -> tuple[ExampleQuestion, ...]:
+        """Things by what they are called by their kind: captains, of crew members."""
+        named = [p for p in self.thing.of_role("category") if p.label in words_of_columns().kinds]
+        known = [
+            (identifier(p.label), value)
+            for p in named
+            for value in p.column.samples[:_MOST_KINDS]
+            if isinstance(value, str) and value.replace(" ", "").isalpha()
         ]
-        if len(numbers) > 1:
-            bounds.insert(0, number_choice("field", "which number", numbers))
-        yield DraftTemplate(
-            f"{self.thing.stem}_between",
-            f"Find {self.thing.nouns} with a number between two others",
-            sql,
-            write(frames("numeric"), between, most=10),
-            (),
-            tuple(bounds),
-        )
+        if not known:
+            return ()
+
+        def say(turn: int) -> Saying:
+            name, value = known[turn % len(known)]
+            return {**self.nouns, "kinds": plural(value.lower())}, {name: value}
+
+        return write(frames(f"list_kinds{'_people' if self.thing.is_person else ''}"), say, most=4)
+
+
+def _is_place(narrowed: Filter) -> bool:
+    name = str(narrowed.parameter["name"]).split("_")
+    return not words_of_columns().places.isdisjoint(name)
 
 
 def _is_after(narrowed: Filter) -> bool:

@@ -1,189 +1,144 @@
 """The rows with the most or the least of a number, the newest and the oldest."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from server.authoring.databases.family import (
-    LIMIT,
-    DraftTemplate,
-    Family,
-    beside,
-    slug,
-)
-from server.authoring.databases.filters import (
-    Filter,
-    Parameter,
-    filters_of,
-)
-from server.authoring.databases.groups import (
-    Measure,
-    superlatives,
-)
-from server.authoring.databases.sentences import (
-    Saying,
-    frames,
-    test_frames,
-    write,
-)
-from server.authoring.databases.statements import (
-    Source,
-    choice,
-    select,
-    shown_columns,
-    where,
-)
-from server.authoring.databases.things import Property
+from server.authoring.databases.family import LIMIT, DraftTemplate, Family, either, slug
+from server.authoring.databases.filters import filters_of
+from server.authoring.databases.groups import Measure, superlatives
+from server.authoring.databases.sentences import Saying, frames, test_frames, write
+from server.authoring.databases.statements import Source, choice, select, shown_columns, where
+from server.authoring.databases.things import Property, Thing
+from server.authoring.databases.words import words_of_columns
 from server.authoring.naming import identifier
+from server.authoring.sentences import ExampleQuestion
+
+_MOST_TOLD: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One way to put rows in order: the value that says so, its words, and how it is said."""
+
+    value: str
+    prop: Property
+    way: str
+    said: str
+    words: tuple[str, ...]
+    single: tuple[str, ...] = ()
+    """Those of its words that say it alone: cheapest."""
+    is_day: bool = False
 
 
 class Rankings(Family):
     """Rows in order, the first one or the first few."""
 
     def templates(self) -> Iterator[DraftTemplate]:
-        if self.thing.is_line:
+        if self.thing.is_line or self.thing.table.rows < 2:
             return
-        yield from self._newest()
-        yield from self._ranked()
+        orders = _orders(self.thing, self.numbers)
+        if orders:
+            yield self._ranked(orders, one=False)
+            yield self._ranked(orders, one=True)
 
-    def _newest(self) -> Iterator[DraftTemplate]:
-        thing = self.thing
-        date = thing.newest_date
-        if date is None:
-            return
-        order: Parameter = {
-            "name": "order",
-            "type": "string",
-            "enum": ["newest", "oldest"],
-            "default": "newest",
-            "description": "newest or oldest first",
-            "synonyms": {
-                "newest": ["latest", "most recent", "last", "recent"],
-                "oldest": ["earliest", "first"],
-            },
-        }
-        for one in (False, True):
-            source = Source(thing, self.kind)
-            column = source.column((), date.name)
-            way = choice("order", [("oldest", "ASC"), ("newest", "DESC")])
-            keys = "".join(f", {key} {way}" for key in source.key_of(()))
-            filters = beside(filters_of(source))
-            lines = [f"AND {column} IS NOT NULL", *(x for f in filters for x in f.sql)]
-            sql = select(
-                shown_columns(source),
-                source,
-                where(lines),
-                f"ORDER BY {column} {way}{keys}",
-                "LIMIT 1" if one else "LIMIT :limit",
+    def _ranked(self, orders: Sequence[Order], *, one: bool) -> DraftTemplate:
+        """The first rows, or the first one, by a number or by the day."""
+        thing, name = self.thing, identifier(f"{self.thing.one} ranking")
+        source = Source(thing, self.kind)
+        column = choice(name, [(o.value, source.column((), o.prop.name)) for o in orders])
+        way = choice(name, [(o.value, f"{source.column((), o.prop.name)} {o.way}") for o in orders])
+        ways = {o.value: o.way for o in orders if o.is_day}
+        keys = "".join(
+            f", {choice(name, [*((v, f'{key} {w}') for v, w in ways.items()), ('', key)])}"
+            for key in source.key_of(())
+        )
+        filters = filters_of(source)
+        sql = select(
+            shown_columns(source),
+            source,
+            where([f"AND {column} IS NOT NULL", *(x for f in filters for x in f.sql)]),
+            f"ORDER BY {way}{keys}",
+            "LIMIT 1" if one else "LIMIT :limit",
+        )
+        kind, ending = ("one", "_one") if one else ("top", "")
+        numbers = [o for o in orders if not o.is_day]
+        shorts = [(o.value, word) for o in numbers for word in o.single]
+
+        def ranked(turn: int, of: Sequence[tuple[str, str]]) -> Saying:
+            value, text = of[turn % len(of)]
+            words = {**self.nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}
+            return words, {name: value}
+
+        def some(turn: int, value: str = "") -> Saying:
+            plain = [f for f in filters if not f.is_period]
+            words, given = self.some(plain, turn) if value else (self.nouns, {})
+            return {**words, "number": str(3 + 2 * (turn % 5))}, {**given, name: value}
+
+        examples: tuple[ExampleQuestion, ...] = ()
+        questions: tuple[ExampleQuestion, ...] = ()
+        if numbers:
+            longs = [(o.value, o.said) for o in numbers]
+            asked = frames(kind)
+            examples += write(asked, lambda t: ranked(t, longs), most=max(6, len(longs)))
+            questions += write(test_frames(kind), lambda t: ranked(t, longs), most=1)
+        if shorts:
+            asked = frames(f"{kind}_word")
+            examples += write(asked, lambda t: ranked(t, shorts), most=max(6, len(shorts)))
+            asked = frames(f"{kind}_word_some")
+            examples += write(
+                asked,
+                lambda t: (
+                    {**ranked(t, shorts)[0], **some(t, "any")[0]},
+                    {**some(t, "any")[1], name: shorts[t % len(shorts)][0]},
+                ),
+                most=3,
             )
-            families = [f"{name}{'_one' if one else ''}" for name in ("newest", "oldest")]
 
-            def say(turn: int) -> Saying:
-                return {**self.nouns, "number": str(3 + 2 * (turn % 5))}, {}
+        def dated(value: str) -> tuple[ExampleQuestion, ...]:
+            return write(frames(f"{value}{ending}"), lambda t: (some(t)[0], {name: value}), most=7)
 
-            examples = write(frames(families[0]), say, most=7) + write(
-                frames(families[1]), say, most=4
-            )
+        days = {o.value for o in orders if o.is_day}
+        examples += tuple(e for v in ("newest", "oldest") if v in days for e in dated(v))
+        if "newest" in days:
             if not one:
-
-                def some(turn: int, filters: Sequence[Filter] = filters) -> Saying:
-                    words, given = self.some([f for f in filters if not f.is_period], turn)
-                    return {**words, "number": str(3 + turn % 7)}, given
-
-                examples += write(frames("newest_some"), some, most=6)
-            noun = thing.one if one else thing.nouns
-            yield DraftTemplate(
-                f"newest_{slug(noun)}",
-                f"The newest or oldest {noun} by {date.label}",
-                sql,
-                examples,
-                write(test_frames(families[0]), say, most=1),
-                (
-                    order,
-                    *(f.parameter for f in filters),
-                    *(() if one else ({**LIMIT, "default": 10},)),
-                ),
-                counters=self.counters("not_newest"),
-            )
-
-    def _ranked(self) -> Iterator[DraftTemplate]:
-        """The rows with the greatest or the smallest of a number."""
-        thing = self.thing
-        numbers = self.numbers
-        births = [p for p in thing.of_role("date") if "birth" in p.label.split(" ")]
-        if (not numbers and not births) or thing.table.rows < 2:
-            return
-        options, shorts, longs, ordering = _rankings(numbers, births)
-        name = identifier(f"{thing.one} ranking")
-        for one in (False, True):
-            source = Source(thing, self.kind)
-            order = choice(
-                name,
-                [(value, f"{source.column((), prop.name)} {way}") for value, prop, way in ordering],
-            )
-            column = choice(
-                name, [(value, source.column((), prop.name)) for value, prop, _ in ordering]
-            )
-            keys = "".join(f", {key}" for key in source.key_of(()))
-            filters = filters_of(source)
-            lines = [f"AND {column} IS NOT NULL", *(x for f in filters for x in f.sql)]
-            sql = select(
-                shown_columns(source),
-                source,
-                where(lines),
-                f"ORDER BY {order}{keys}",
-                "LIMIT 1" if one else "LIMIT :limit",
-            )
-            kind = "one" if one else "top"
-
-            def plain(turn: int) -> Saying:
-                value, text = longs[turn % len(longs)]
-                return {**self.nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {
-                    name: value
-                }
-
-            def short(turn: int) -> Saying:
-                value, text = shorts[turn % len(shorts)]
-                return {**self.nouns, "ranking": text, "number": str(3 + 2 * (turn % 4))}, {
-                    name: value
-                }
-
-            examples = write(frames(kind), plain, most=6 if shorts else 10)
-            if shorts:
-                examples += write(frames(f"{kind}_word"), short, most=6)
-            yield DraftTemplate(
-                f"{'top' if not one else 'the'}_{slug(thing.one if one else thing.nouns)}",
-                f"The {thing.one if one else thing.nouns} with the highest or lowest number",
-                sql,
-                examples,
-                write(test_frames(kind), plain, most=1),
-                (
-                    {
-                        "name": name,
-                        "type": "string",
-                        "required": True,
-                        "enum": list(options),
-                        "synonyms": {v: list(w) for v, w in options.items() if w},
-                        "description": "the highest or lowest of what",
-                    },
-                    *(f.parameter for f in filters),
-                    *(() if one else ({**LIMIT, "default": 10},)),
-                ),
-            )
+                examples += write(frames("newest_some"), lambda t: some(t, "newest"), most=5)
+            questions += write(test_frames(f"newest{ending}"), lambda t: some(t, "newest"), most=1)
+        noun = thing.one if one else thing.nouns
+        return DraftTemplate(
+            f"{'the' if one else 'top'}_{slug(noun)}",
+            f"The {noun} with the {either(o.said for o in orders[:_MOST_TOLD])}",
+            sql,
+            examples,
+            questions,
+            (
+                {
+                    "name": name,
+                    "type": "string",
+                    "required": True,
+                    "enum": [o.value for o in orders],
+                    "synonyms": {o.value: list(o.words) for o in orders if o.words},
+                    "description": "the first by what",
+                },
+                *(f.parameter for f in filters),
+                *(() if one else ({**LIMIT, "default": 10},)),
+            ),
+            counters=self.counters("not_newest"),
+        )
 
 
-def _rankings(
-    numbers: Sequence[Measure], births: Sequence[Property]
-) -> tuple[
-    dict[str, tuple[str, ...]],
-    list[tuple[str, str]],
-    list[tuple[str, str]],
-    list[tuple[str, Property, str]],
-]:
-    """The values of a ranking with their words, those in one word, those in several, and orders."""
-    options: dict[str, tuple[str, ...]] = {}
-    shorts: list[tuple[str, str]] = []
-    longs: list[tuple[str, str]] = []
-    ordering: list[tuple[str, Property, str]] = []
+def _orders(thing: Thing, numbers: Sequence[Measure]) -> list[Order]:
+    """The ways to put rows in order: each number from above and from below, and the day."""
+    found: list[Order] = []
     taken: set[str] = set()
+
+    def add(value: str, prop: Property, way: str, said: str, **words: Sequence[str]) -> None:
+        every = dict.fromkeys((*words.get("more", ()), *words.get("single", ())))
+        kept = tuple(w for w in every if w not in taken and w != value)
+        taken.update(kept, [value])
+        single = tuple(w for w in words.get("single", ()) if w in kept)
+        found.append(Order(value, prop, way, said, kept, single, is_day="single" not in words))
+
     for measure in numbers:
         if measure.prop is None:
             continue
@@ -193,20 +148,25 @@ def _rankings(
             ("highest", ("highest", "most", "largest", "biggest", "greatest", "top"), most),
             ("lowest", ("lowest", "least", "smallest", "fewest"), least),
         ):
-            value = f"{way}_{measure.value}"
             words = [f"{adjective} {label}" for label in labels for adjective in adjectives]
-            words += [*single, *([f"by {label}" for label in labels] if way == "highest" else [])]
-            kept = tuple(w for w in dict.fromkeys(words) if w not in taken)
-            taken |= {*kept}
-            options[value] = kept
-            ordering.append((value, measure.prop, "DESC" if way == "highest" else "ASC"))
-            longs.append((value, f"{adjectives[0]} {measure.label}"))
-            shorts += [(value, word) for word in single if word in kept]
+            words += [f"by {label}" for label in labels] if way == "highest" else []
+            add(
+                f"{way}_{measure.value}",
+                measure.prop,
+                "DESC" if way == "highest" else "ASC",
+                f"{adjectives[0]} {measure.label}",
+                more=words,
+                single=single,
+            )
+    births = [p for p in thing.of_role("date") if "birth" in p.label.split(" ")]
     for birth in births[:1]:
         for value, way in (("oldest", "ASC"), ("youngest", "DESC")):
-            if value not in taken:
-                ordering.append((value, birth, way))
-                shorts.append((value, value))
-                longs.append((value, f"{'earliest' if way == 'ASC' else 'latest'} {birth.label}"))
-                options[value] = (longs[-1][1],)
-    return options, shorts, longs, ordering
+            said = f"{'earliest' if way == 'ASC' else 'latest'} {birth.label}"
+            add(value, birth, way, said, more=[said])
+    if thing.newest_date is not None:
+        known = words_of_columns().newest
+        for value, way in (("newest", "DESC"), ("oldest", "ASC")):
+            said = f"{'latest' if value == 'newest' else 'earliest'} {thing.newest_date.label}"
+            name = value if value not in taken else "earliest"
+            add(name, thing.newest_date, way, said, more=known[value])
+    return found

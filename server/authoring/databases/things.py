@@ -1,7 +1,7 @@
 """What tables and columns are in words: things with names, amounts, days and references."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -82,6 +82,7 @@ class Thing:
     """Other nouns for it."""
     stem: str = ""
     """What ids of its templates are made of."""
+    is_referred_to: bool = False
 
     @property
     def nouns(self) -> str:
@@ -127,7 +128,8 @@ class Thing:
     @property
     def is_line(self) -> bool:
         """Whether it is but a part of another: it has no name and no day, or joins two."""
-        return self.joins_two or (bool(self.links) and not self.names and self.main_date is None)
+        bare = not self.names and self.main_date is None and not self.is_referred_to
+        return self.joins_two or (bool(self.links) and bare)
 
     @property
     def is_numbered(self) -> bool:
@@ -175,8 +177,9 @@ def things_of(survey: Survey) -> tuple[Thing, ...]:
     known = words_of_columns()
     things: dict[str, Thing] = {}
     nouns: set[str] = set()
+    whole = {known.noun_of_table(name) for name in survey.tables}
     for name, table in survey.tables.items():
-        noun = known.noun_of_table(name)
+        noun = _in_full(known.noun_of_table(name), whole)
         if noun in nouns:
             noun = singular(known.plain(name))
         nouns.add(noun)
@@ -189,6 +192,7 @@ def things_of(survey: Survey) -> tuple[Thing, ...]:
         for key in survey.tables[name].foreign_keys:
             other = things[key.table]
             thing.links.append(Link(key.columns, other, key.referred, ""))
+            other.is_referred_to = True
         named = [_with_noun(link, thing) for link in thing.links]
         thing.links[:] = sorted(named, key=lambda link: link.noun != link.thing.noun)
     for thing in things.values():
@@ -244,9 +248,29 @@ def _with_noun(link: Link, own: Thing) -> Link:
     if other is own or same:
         plain = f"parent {other.noun}" if other is own else other.noun
         noun = _ROLES.get(called, called if called != other.noun else plain)
+    elif _is_short(called, other.noun):
+        noun = other.noun
     elif not alike and called not in ("id", "") and called not in other.also:
         noun = called if called.isascii() and len(called) > 2 else other.noun
     return Link(link.columns, other, link.referred, noun)
+
+
+def _in_full(noun: str, nouns: Collection[str]) -> str:
+    """A noun of several words with those written out that are short for another table's."""
+    spoken = noun.split(" ")
+    if len(spoken) < 2:
+        return noun
+    return " ".join(next((n for n in nouns if _is_short(word, n)), word) for word in spoken)
+
+
+def _is_short(word: str, noun: str) -> bool:
+    """Whether a word is a noun with letters left out: supp of supplier, svc of service."""
+    if " " in word + noun or len(word) < 3 or word[:1] != noun[:1] or len(word) >= len(noun):
+        return False
+    letters = iter(noun)
+    return noun.startswith(word) or (
+        not set(word[1:]) & set("aeiou") and all(letter in letters for letter in word)
+    )
 
 
 _ROLES: Final[Mapping[str, str]] = {
@@ -268,7 +292,7 @@ def _names(thing: Thing) -> tuple[str, ...]:
     for pattern in known.names:
         for noun in dict.fromkeys((thing.noun, short)):
             column = columns.get(pattern.format(noun=noun))
-            if column is None or column.column.kind != "text":
+            if column is None or column.column.kind != "text" or column.is_contact:
                 continue
             if not looked_at or column.distinct >= 0.6 * column.filled:
                 return (column.name,)
@@ -295,15 +319,33 @@ def _properties(thing: Thing) -> Iterator[Property]:
 def _label(column: SurveyedColumn, thing: Thing) -> str:
     """What a column is called, without the thing that it is of."""
     comment = column.column.comment.strip().lower()
-    if comment and len(comment.split(" ")) <= 3 and re.fullmatch(r"[a-z -]+", comment):
-        return comment
-    spoken = words_of_columns().plain(column.name).split(" ")
+    first = re.split(r"[,;(]", comment)[0].strip()
+    if first and len(first.split(" ")) <= 3 and re.fullmatch(r"[a-z -]+", first):
+        return _of_whole(first, thing)
+    spoken = _bounds_in_full(words_of_columns().plain(column.name), column, thing).split(" ")
     own = thing.noun.split(" ")
     for prefix in (own, own[-1:], own[:1]):
         if len(spoken) > len(prefix) and spoken[: len(prefix)] == prefix:
             rest = spoken[len(prefix) :]
             return " ".join(rest)
     return " ".join(spoken)
+
+
+def _of_whole(label: str, thing: Thing) -> str:
+    """A label without the thing that it is of: number, of customer number."""
+    own = f"{thing.noun} "
+    return label.removeprefix(own) if len(label) > len(own) else label
+
+
+def _bounds_in_full(spoken: str, column: SurveyedColumn, thing: Thing) -> str:
+    """A name in which `min` is no unit of time: before another word, or beside a `max`."""
+    name = column.name.lower()
+    if spoken.split(" ")[0] in words_of_columns().quantities and spoken.endswith(" stock"):
+        return "units in stock"
+    other = {c.lower() for c in thing.table.columns} & {name.replace("min", "max")}
+    if "min" in name and ("minutes" in spoken.split(" ")[:-1] or other - {name}):
+        return spoken.replace("minutes", "minimum")
+    return spoken
 
 
 def _role(

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from server.authoring.naming import words
 from server.authoring.phrases import phrases, singular
+from server.text.language import load_language
 
 
 class _Part(BaseModel):
@@ -54,6 +55,13 @@ class Compared(_Part):
     of: frozenset[str] = frozenset()
     """Only of such things, where there are any."""
 
+    def telling(self, general: Mapping[str, tuple[str, ...]]) -> list[str]:
+        """The words of it that tell which number is meant: longer, of longer than."""
+        hollow = {word for said in general.values() for one in said for word in one.split(" ")}
+        hollow |= load_language("en").function_words
+        said = (*self.more, *self.less, *self.same)
+        return [*dict.fromkeys(w for one in said for w in one.split(" ") if w not in hollow)]
+
 
 class LeadsTo(_Part):
     words: frozenset[str]
@@ -78,6 +86,7 @@ class ColumnWords(_Part):
     quantities: frozenset[str]
     prices: tuple[str, ...]
     discounts: frozenset[str]
+    least_stocks: frozenset[str]
     yes_values: tuple[str, ...]
     no_values: tuple[str, ...]
     flag_words: frozenset[str]
@@ -87,7 +96,9 @@ class ColumnWords(_Part):
     comparison_words: Mapping[str, tuple[str, ...]]
     group_leads: tuple[str, ...]
     which_leads: tuple[str, ...]
-    top_leads: tuple[str, ...]
+    figures: Mapping[str, tuple[str, ...]]
+    which: Mapping[str, tuple[str, ...]]
+    newest: Mapping[str, tuple[str, ...]]
     comparisons: tuple[Compared, ...]
     value_leads: tuple[LeadsTo, ...]
     days_done: Mapping[str, str]
@@ -97,11 +108,13 @@ class ColumnWords(_Part):
     places: frozenset[str]
     told_of_others: frozenset[str]
     living: tuple[str, ...]
+    kinds: frozenset[str]
     payers: frozenset[str]
     done_with: Mapping[str, str]
     acts: Mapping[str, tuple[str, ...]]
     joining: tuple[str, ...]
     each_time: Mapping[str, tuple[str, ...]]
+    fields: Mapping[str, tuple[str, ...]]
     parts_of_names: tuple[str, ...]
     any_lead: tuple[str, ...]
     doings: Mapping[str, str]

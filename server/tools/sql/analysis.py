@@ -40,13 +40,23 @@ class NotRead(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ColumnUse:
-    """The column that an argument is compared with."""
+    """The column that an argument is compared with, or the columns that make up a name."""
 
     table: Table
     column: Column
     comparison: Comparison
     folded: Literal["", "lower", "upper"] = ""
     """The case that the column is put into, where the argument has to have it already."""
+    joined: tuple[Column, ...] = ()
+    """Columns that follow it, each after a blank: first_name || ' ' || last_name."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return (self.column, *self.joined)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
 
 
 def variants(
@@ -113,7 +123,7 @@ def parameter_columns(
     for filled, _ in variants(sql):
         for name, use in _uses(filled, kind, schema):
             other = found.setdefault(name, use)
-            if (other.table.written, other.column.name) != (use.table.written, use.column.name):
+            if (other.table.written, other.names) != (use.table.written, use.names):
                 several.add(name)
     return {name: use for name, use in found.items() if name not in several}
 
@@ -135,6 +145,20 @@ def summed_columns(sql: SqlText) -> frozenset[str]:
             return frozenset()
         found.append(frozenset(e.alias_or_name.lower() for e in select.expressions if _sums(e)))
     return frozenset.intersection(*found) if found else frozenset()
+
+
+@lru_cache(maxsize=1024)
+def counts_rows(sql: SqlText) -> bool:
+    """Whether all that comes of it is how many rows there are."""
+    filled = next((one for one, _ in variants(sql)), None)
+    try:
+        statements = _first_read(filled, tuple(_DIALECTS)) if filled is not None else ()
+    except NotRead:
+        return False
+    select = statements[0] if len(statements) == 1 else None
+    if not isinstance(select, exp.Select) or select.args.get("group") is not None:
+        return False
+    return len(select.expressions) == 1 and isinstance(select.expressions[0].unalias(), exp.Count)
 
 
 def _sums(expression: exp.Expr) -> bool:
@@ -255,13 +279,28 @@ def _use(argument: exp.Column, scope: Scope, schema: DatabaseSchema) -> ColumnUs
         for column in comparing.find_all(exp.Column)
         if not is_argument(column.name) and column.find_ancestor(exp.Select) is scope.expression
     ]
-    if len(beside) != 1:
+    if len(beside) > 1:
+        beside = _joined(beside, comparing)
+    if not beside:
         return None
-    found = _column_of(beside[0], scope, schema)
-    if found is None:
+    found = [_column_of(one, scope, schema) for one in beside]
+    known = [one for one in found if one is not None]
+    if len(known) < len(found) or any(table is not known[0][0] for table, _ in known):
         return None
     folded = _folded(beside[0], comparing) if not _folded(argument, comparing) else ""
-    return ColumnUse(*found, _comparison(comparing, argument), folded)
+    joined = tuple(column for _, column in known[1:])
+    return ColumnUse(*known[0], _comparison(comparing, argument), folded, joined)
+
+
+def _joined(columns: Sequence[exp.Column], comparing: exp.Expr) -> list[exp.Column]:
+    """The columns in their order, where they are put together with blanks and nothing else."""
+    whole = next(comparing.find_all(exp.DPipe), None)
+    parts = list(whole.flatten()) if whole is not None else []
+    found = [part for part in parts[::2] if isinstance(part, exp.Column)]
+    blanks = [part for part in parts[1::2] if isinstance(part, exp.Literal) and part.this == " "]
+    is_whole = len(found) + len(blanks) == len(parts)
+    is_same = {*map(id, found)} == {*map(id, columns)}
+    return found if is_whole and is_same and len({one.table for one in found}) == 1 else []
 
 
 def _folded(column: exp.Column, comparing: exp.Expr) -> Literal["", "lower", "upper"]:

@@ -20,7 +20,7 @@ from server.library.sql_model import SqlExecution
 from server.library.sql_text import Binding, FilledSql
 from server.tools.sql.analysis import ColumnUse, parameter_columns
 from server.tools.sql.database import Database, DatabaseDown, DatabaseFailed
-from server.tools.sql.schema import DatabaseSchema, read_schema
+from server.tools.sql.schema import DatabaseSchema, Table, read_schema
 from server.tools.sql.statement import driver_statement
 
 _log = logging.getLogger(__name__)
@@ -61,8 +61,10 @@ class VocabularyLimits:
     never: frozenset[str] = frozenset()
 
     def allows(self, use: ColumnUse) -> bool:
-        column, table = use.column.name.lower(), use.table.name.lower()
-        names = {column, f"{table}.{column}", f"{use.table.written.lower()}.{column}"}
+        return all(self._allows(use.table, name.lower()) for name in use.names)
+
+    def _allows(self, table: Table, column: str) -> bool:
+        names = {column, f"{table.name.lower()}.{column}", f"{table.written.lower()}.{column}"}
         return names.isdisjoint(self.never) and not (self.only and names.isdisjoint(self.only))
 
 
@@ -199,7 +201,7 @@ class DatabaseValues:
                 name: use
                 for name, use in uses.items()
                 if name in texts
-                and use.column.kind == "text"
+                and all(column.kind == "text" for column in use.columns)
                 and use.comparison in _READ
                 and self._limits.allows(use)
             }
@@ -265,7 +267,7 @@ class DatabaseValues:
         most = self._limits.max_values
         selects: list[str] = []
         for number, use in enumerate(uses):
-            column = _quoted(use.column.name)
+            column = _expression(use)
             selects.append(
                 f"SELECT {number} AS number, value FROM (SELECT DISTINCT {column} AS value "  # noqa: S608
                 f"FROM {_table(use)} WHERE {column} IS NOT NULL LIMIT {most + 1}) AS c{number}"
@@ -280,7 +282,7 @@ class DatabaseValues:
 
     async def _look_up(self, use: ColumnUse, value: str) -> str | None:
         """The value as the database has it, whatever its case."""
-        column = _quoted(use.column.name)
+        column = _expression(use)
         cases = dict.fromkeys((value, value.lower(), value.upper(), value.title()))
         for case in cases:  # each finds its way through an index
             exact = FilledSql(
@@ -304,7 +306,7 @@ class DatabaseValues:
 
     async def _alike(self, use: ColumnUse, value: str) -> tuple[str, ...]:
         """Values of a column of many that begin alike."""
-        column = _quoted(use.column.name)
+        column = _expression(use)
         prefix = FilledSql(
             (
                 f"SELECT DISTINCT {column} FROM {_table(use)} WHERE LOWER({column}) LIKE ",  # noqa: S608
@@ -326,7 +328,7 @@ class DatabaseValues:
 
 
 def _place(use: ColumnUse) -> Place:
-    return use.table.written, use.column.name
+    return use.table.written, " ".join(use.names)
 
 
 def _words(values: Sequence[object], most: int) -> tuple[str, ...] | None:
@@ -361,6 +363,10 @@ def _nearest(value: str, known: Sequence[str]) -> tuple[str, ...]:
 def _quoted(name: str) -> str:
     """A name of the schema within SQL, whatever signs it has."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _expression(use: ColumnUse) -> str:
+    return " || ' ' || ".join(map(_quoted, use.names))
 
 
 def _table(use: ColumnUse) -> str:

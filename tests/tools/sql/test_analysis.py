@@ -5,7 +5,12 @@ import pytest
 from server.core.tools import Effect
 from server.library.sql_text import parse_sql
 from server.tools.sql.address import DatabaseKind
-from server.tools.sql.analysis import parameter_columns, statement_problems, variants
+from server.tools.sql.analysis import (
+    counts_rows,
+    parameter_columns,
+    statement_problems,
+    variants,
+)
 from server.tools.sql.database import Database
 from server.tools.sql.schema import Column, DatabaseSchema, ForeignKey, Table, read_schema
 
@@ -103,6 +108,41 @@ def test_the_column_that_an_argument_is_compared_with(
     assert uses == {
         name: f"{use.table.name}.{use.column.name} {use.comparison}" for name, use in found.items()
     }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("compared", "names"),
+    [
+        ("c.name || ' ' || c.country = :a", ("name", "country")),
+        ("LOWER(c.country || ' ' || c.name) LIKE LOWER(:a)", ("country", "name")),
+        ("c.name || c.country = :a", None),
+        ("c.name || ' ' || o.status = :a", None),
+        ("c.name || ' ' || c.country || '!' = :a", None),
+    ],
+)
+def test_columns_with_a_blank_between_them_are_one_name(
+    compared: str, names: tuple[str, ...] | None, kind: DatabaseKind
+) -> None:
+    sql = f"SELECT * FROM customers c JOIN orders o ON o.customer_id = c.id WHERE {compared}"
+    use = parameter_columns(parse_sql(sql), kind, SHOP).get("a")
+    assert (use and use.names) == names
+
+
+@pytest.mark.parametrize(
+    ("sql", "counts"),
+    [
+        ("SELECT COUNT(*) AS orders FROM orders", True),
+        ("SELECT COUNT(DISTINCT id) FROM orders {% if a %}WHERE status = :a{% endif %}", True),
+        ("SELECT status, COUNT(*) FROM orders GROUP BY status", False),
+        ("SELECT COUNT(*) FROM orders GROUP BY status", False),
+        ("SELECT SUM(total) FROM orders", False),
+        ("SELECT id FROM orders", False),
+        ("SELECT FROM WHERE", False),
+    ],
+)  # fmt: skip
+def test_what_gives_but_a_number_of_rows_counts_them(sql: str, counts: bool) -> None:
+    assert counts_rows(parse_sql(sql)) is counts
 
 
 async def test_the_schema_is_read(database: Database) -> None:
