@@ -5,7 +5,7 @@ from itertools import zip_longest
 from typing import Final
 
 from server.authoring.naming import words
-from server.authoring.phrases import bare, name_words, participle, phrases, singular
+from server.authoring.phrases import bare, is_plural, name_words, participle, phrases, singular
 from server.authoring.subjects import Subject, is_verb
 
 _NOMINAL: Final = (("y", ""), ("y", "e"), ("al", "e"), ("ure", ""), ("ion", ""), ("ion", "e"))
@@ -18,7 +18,8 @@ _MOST: Final = 6
 def asked_of_one(subject: Subject) -> list[str]:
     """Frames that ask for what the result of one thing tells, the most telling first."""
     found = dict.fromkeys(frame for frame in _ranked(subject, subject.tells) if frame)
-    return [*found][:_MOST]
+    undescribed = phrases().frames["undescribed"] if subject.kind == "get" else ()
+    return [*found][:_MOST] or [*undescribed]
 
 
 def asked_of_several(subject: Subject) -> list[str]:
@@ -57,7 +58,12 @@ def _ranked(subject: Subject, tells: Sequence[tuple[str, str]]) -> Iterator[str]
             yield f"who is the {' '.join(label)} of {{it}}?"
     for name, kind in spoken:
         parts = name_words(name)
-        if kind == "boolean" or _is_moment(name, kind) or parts[-1] in known.identifiers:
+        if kind == "array" and is_plural(parts[-1]):
+            yield f"does {{it}} have any {' '.join(parts)}?"
+            yield f"what are the {' '.join(parts)} of {{it}}?"
+        if kind in ("boolean", "array") or _is_moment(name, kind):
+            continue
+        if parts[-1] in known.identifiers:
             continue
         special = [each for each in known.parts if {*parts, *map(singular, parts)} & each.words]
         yield f"what is the {' '.join(parts)} of {{it}}?"

@@ -11,6 +11,7 @@ from server.authoring.values import shape_of_code
 
 _NAME: Final = r"(?-i:\p{Lu})[\pL'’-]+"
 _NAMES: Final = rf"{_NAME}(?:\s+(?:(?:de|da|di|du|van|von|der|den|la|le)\s+)*{_NAME})*"
+_PHONE: Final = r"(\+?\(?\d[\d ()/.-]{5,}\d)"
 _FIRST_OF_TWO: Final = rf"\s({_NAME})\s+{_NAME}"
 _LAST_OF_TWO: Final = rf"\s{_NAME}\s+({_NAME})"
 
@@ -36,11 +37,15 @@ def patterns_of(parameter: ApiParameter, subject: Subject) -> list[str]:
         noun = f"(?:{noun})" if "|" in noun else noun
         named = rf"\b{noun}\s*(?:number|no\.?|id|code|#)?\s*([\w-]*\d[\w-]*)"
         return [named, rf"\b({shape})\b"] if shape else [named]
+    if parameter.type == "string" and set(words(parameter.name).split()) & phrases().phones:
+        return [_PHONE]
     label = _spaced(words(parameter.name))
     before = rf"\b{label}\s*(?:is|of|=|:)?\s*"
     match parameter.type:
         case "integer":
             numbers = [before + r"(-?\d+)\b"]
+            if parameter.name in phrases().limits:
+                numbers.append(rf"\b(?:{'|'.join(sorted(phrases().first_words))})\s+(\d+)\b")
             if parameter.name in references:
                 noun = _spaced(references[parameter.name].split(" ")[-1])
                 numbers.append(rf"\b{noun}\s*(?:number|no\.?|id|#)?\s*(\d+)\b")
