@@ -19,7 +19,7 @@ def asked_of_one(subject: Subject) -> list[str]:
     """Frames that ask for what the result of one thing tells, the most telling first."""
     found = dict.fromkeys(frame for frame in _ranked(subject, subject.tells) if frame)
     undescribed = phrases().frames["undescribed"] if subject.kind == "get" else ()
-    return [*found][:_MOST] or [*undescribed]
+    return [*([] if subject.is_described else undescribed), *found][:_MOST]
 
 
 def asked_of_several(subject: Subject) -> list[str]:
@@ -51,6 +51,9 @@ def _ranked(subject: Subject, tells: Sequence[tuple[str, str]]) -> Iterator[str]
     for name, kind in spoken:
         if _is_moment(name, kind):
             yield _when(name)
+    lists = [name_words(name) for name, kind in spoken if kind == "array"]
+    for parts in [each for each in lists if is_plural(each[-1])][:2]:
+        yield f"does {{it}} have any {' '.join(parts)}?"
     for name, _ in spoken:
         label = [word for word in name_words(name) if word not in known.identifiers]
         is_person = bool(label) and label[-1].removesuffix("s") in known.people
@@ -58,9 +61,6 @@ def _ranked(subject: Subject, tells: Sequence[tuple[str, str]]) -> Iterator[str]
             yield f"who is the {' '.join(label)} of {{it}}?"
     for name, kind in spoken:
         parts = name_words(name)
-        if kind == "array" and is_plural(parts[-1]):
-            yield f"does {{it}} have any {' '.join(parts)}?"
-            yield f"what are the {' '.join(parts)} of {{it}}?"
         if kind in ("boolean", "array") or _is_moment(name, kind):
             continue
         if parts[-1] in known.identifiers:

@@ -26,6 +26,7 @@ from server.text.units import is_measure, unit_of
 _LETTERS: Final = 2
 """Of a value that needs its name beside it: zone A."""
 _COUNTED: Final = re.compile(r"(?:(?:the )?number of|how many) (\w+)$", re.IGNORECASE)
+_MONTH: Final = re.compile(r"\d{4}-\d{2}")
 _SHORT: Final = 4
 """A code with as few letters is not said alone."""
 
@@ -75,6 +76,8 @@ def clause_of(
         return Clause(given, after=measured)
     if parameter.type == "boolean":
         return _flag(parameter, given, turn)
+    if isinstance(value, str) and _MONTH.fullmatch(value):
+        return Clause(given, after=f"for {text}")
     if parameter.name in phrases().limits and parameter.type == "integer":
         return Clause(given, before=f"first {text}")
     if parameter.enum:
@@ -137,7 +140,7 @@ def _measured(parameter: ApiParameter, text: str, turn: int) -> str:
 def _bounded(what: Sequence[str], text: str, turn: int, *, most: bool) -> str:
     """A bound with its unit: with at least 50 kw, bigger than 80 ha."""
     compared = [words for name, words in phrases().compared.items() if name in what]
-    if compared and turn % 2:
+    if compared and not turn % 2:
         return f"{compared[0][most]} than {text}"
     bound = "at most" if most else "at least"
     return f"with {bound} {text}"
@@ -176,6 +179,8 @@ def reference(
     short = noun.split(" ")[-1]
     if turn % 4 == 2 and parameter.type == "integer":
         return f"{noun} number {text}"
+    if turn % 5 == 4 and parameter.type == "integer" and len(text) >= _SHORT:
+        return text
     return f"{short if turn % 4 == 3 else noun} {text}"
 
 
@@ -362,8 +367,12 @@ def spellings_of(parameter: ApiParameter) -> dict[str, list[str]]:
         first, _, rest = text.partition(" ")
         if first in phrases().prepositions and rest and " " not in rest:
             more.append(f"{first} the {rest}")
-        is_kind = bool({*label_of(parameter).split(" ")} & (phrases().nouns_of_kind | phrases().purposes))
-        is_thing = is_kind and text.isalpha() and text.islower() and not (no_things or is_quality(text))
+        is_kind = bool(
+            {*label_of(parameter).split(" ")} & (phrases().nouns_of_kind | phrases().purposes)
+        )
+        is_thing = (
+            is_kind and text.isalpha() and text.islower() and not (no_things or is_quality(text))
+        )
         if is_thing:
             more.append(plural(text) if not is_plural(text) else singular(text))
         kept = [each for each in dict.fromkeys(more) if each.lower() not in taken and each != value]
@@ -371,3 +380,11 @@ def spellings_of(parameter: ApiParameter) -> dict[str, list[str]]:
         if kept:
             spellings[str(value)] = kept
     return spellings
+
+
+def other_qualities(parameter: ApiParameter) -> list[str]:
+    """How else people say that a flag is so: free, for available."""
+    if parameter.type != "boolean":
+        return []
+    first, *_ = label_of(parameter).split(" ")
+    return [*phrases().same_quality.get(first, ())]

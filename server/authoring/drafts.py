@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from server.authoring.authentication import Authentication
-from server.authoring.clauses import is_span, spellings_of
+from server.authoring.clauses import is_span, other_qualities, spellings_of
 from server.authoring.document import ApiDocument
 from server.authoring.examples import answer_of, counter_examples_of, examples_of, questions_of
 from server.authoring.naming import first_sentence, short_name, words
@@ -157,6 +157,7 @@ def _parameter(parameter: ApiParameter, subject: Subject) -> Data:
         "default": parameter.default,
         "enum": list(parameter.enum) or None,
         "synonyms": spellings_of(parameter) or None,
+        "aliases": other_qualities(parameter) or None,
         "ge": parameter.minimum,
         "le": parameter.maximum,
         "min_length": parameter.min_length,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import islice, pairwise, zip_longest
 from typing import Final
 
 from server.authoring.answers import asked_of_one, asked_of_several
@@ -22,6 +22,7 @@ from server.authoring.phrases import (
     phrases,
     plural,
     possessive,
+    said,
     singular,
     with_article,
 )
@@ -126,13 +127,26 @@ class _Writer:
                 frames = [*self._frames["act" if simple else "act_freely"]]
                 if simple:
                     frames[2:2] = self._otherwise()
-                yield from self._doing(frames)
+                yield from self._because(self._doing(frames))
 
     def _otherwise(self) -> Sequence[str]:
         """How else people ask for what is done, by its verb."""
         verb, known = self._subject.verb, phrases()
         unneeded = self._frames["unneeded"] if verb in known.unneeded else ()
         return [*unneeded, *known.around.get(verb, ())]
+
+    def _because(self, asked: Iterator[ExampleQuestion]) -> Iterator[ExampleQuestion]:
+        """Requests, with some behind what is the reason for them: card 4 was stolen, block it."""
+        yield from islice(asked, 2)
+        for parameter in self._subject.parameters:
+            told = phrases().reasons & {*name_words(parameter.name)}
+            for value in parameter.enum if told else ():
+                if is_quality(said(value)):
+                    clause = Clause({parameter.name: value})
+                    filled = {"reason": said(value)}
+                    for frame in self._frames["because"]:
+                        yield self._says.fill(frame, filled, [clause])
+        yield from asked
 
     def question(self) -> Iterator[ExampleQuestion]:
         subject, frames = self._subject, phrases().questions
@@ -182,12 +196,21 @@ class _Writer:
                 filled["one"] = with_article(subject.noun)
                 yield self._says.fill(frame, filled, [*self._says.needed()])
         nouns = [subject.noun, *subject.names]
+        people = self._is_person(subject.noun)
+        groups = [p for p in self._optional if label_of(p) in phrases().groups] if people else []
+        for frame in self._frames["people_of_group"] if groups else ():
+            value = self._says.value(groups[0])
+            filled = {"group": spoken(value, groups[0])}
+            yield self._says.fill(frame, filled, [Clause({groups[0].name: value})])
         plain = [
             self._says.fill(frame, {"things": plural(nouns[at % len(nouns)])}, [])
             for at, frame in enumerate(self._frames["list"])
         ]
         if asks(subject.seen):
-            own = [each for frame in self._frames["asked"] for each in self._some([frame])]
+            asked = [*self._frames["asked"]]
+            if asks(subject.by_id):
+                asked[1:1] = ["{by_id}{with}?", "{by_id}{with}"]
+            own = [each for frame in asked for each in self._some([frame])]
             plain = [*own, *plain[:2]]
             if self._loose:
                 yield from own
@@ -237,6 +260,12 @@ class _Writer:
             yield from self._of_kind(rest, needed)
             yield from self._called(rest, needed)
             yield from self._of_reference(rest, needed)
+            makers = [p for p in rest if {*name_words(p.name)} & phrases().makers][:1]
+            for frame in self._frames["anything"] if makers else ():
+                said_so = [*self._says.clauses(makers)]
+                yield self._says.fill(
+                    frame, {"with": join_clauses([c.after for c in said_so])}, said_so
+                )
         if limits and not subject.owner:
             said.insert(min(5, len(said)), [*needed, *self._says.clauses(limits[:1])])
         person = self._is_person(subject.noun)

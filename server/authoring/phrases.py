@@ -86,6 +86,9 @@ class Phrases(_Part):
     groups: frozenset[str]
     first_words: frozenset[str]
     phones: frozenset[str]
+    topics: frozenset[str]
+    reasons: frozenset[str]
+    adding: frozenset[str]
     same_quality: Mapping[str, tuple[str, ...]]
     compared: Mapping[str, tuple[str, str]]
     """How more and less of a quality are said."""

@@ -53,6 +53,8 @@ class Subject:
     """Names and types of what the result says of it."""
     tells_whole: tuple[tuple[str, str], ...] = ()
     """The same of all that a list has, and of what it belongs to."""
+    is_described: bool = True
+    """Whether its document says what comes back."""
     tail: str = ""
     """What its path ends with."""
     done: tuple[str, ...] = ()
@@ -89,7 +91,8 @@ class Nouns:
         for operation in all_operations:
             if operation.method == "POST" and _verb_of(_summary(operation)):
                 named = _object_of(_summary(operation), reading=False)
-                if named and not is_verb(_statics(operation.path)[-1]):
+                adds = _verb_of(_summary(operation)) in phrases().adding
+                if named and adds and not is_verb(_statics(operation.path)[-1]):
                     nouns.called.setdefault(operation.path.rstrip("/"), singular(named))
         nouns.collected = {_noun(o.path.rpartition("/")[2]) for o in all_operations}
         for operation in all_operations:
@@ -239,8 +242,8 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     if kind == "part" and in_path and steps[-1].startswith("{"):
         part = singular(part)
     by_id = _verb_by_id(operation, noun, part)
-    if not asks(seen) and asks(words(operation.id)) and reading:
-        seen = words(operation.id)
+    if reading and asks(words(operation.id)):
+        seen, by_id = seen if asks(seen) else words(operation.id), words(operation.id)
     return Subject(
         kind=kind,
         noun=noun,
@@ -250,10 +253,11 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         do=do,
         seen=seen,
         part=part,
+        is_described=bool(operation.response.fields),
         tail=tail,
         owner=owner,
         references=references,
-        by_id=by_id if by_id != verb else "",
+        by_id=by_id if by_id not in (verb, seen) else "",
         tells=operation.response.tells if kind == "get" or operation.response.fields else (),
         tells_whole=operation.response.tells_whole if reading else (),
     )

@@ -401,7 +401,8 @@ def _choices(
     tokens = reading.tokens
     asks_data = isinstance(template.template.execution, SqlExecution)
     kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
-    for phrase in plan.choices.find(tokens):
+    copulas = load_language((*reading.languages, "en")[0]).remarks.copulas
+    for phrase in plan.choices.find(tokens) or plan.choices.find_turned(tokens, copulas):
         rank = int(phrase.weak)
         found = from_words(tokens, phrase.first, phrase.last, phrase.value, "vocabulary", rank=rank)
         wholes = [span for kind in kinds for span in reading.of(kind)]

@@ -21,11 +21,12 @@ from server.matching.selection import Ranking, choose_template
 from server.retrievers.calibration import Calibration
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import WORDS, Candidate, evidence, reads_all, says_all
-from server.retrievers.requests import Objection, objection
+from server.retrievers.requests import Objection, objection, verbs_apart
 from server.retrievers.verifier import Verifier
 from server.settings.adapters import AdapterConfig
 from server.text.parsed_text import ParsedText
 from server.text.senses import MessageSenses
+from server.text.stems import stem
 
 _RULES_AGREE: Final = log(20)
 """What it weighs that a template declares to be for what the rule engine found."""
@@ -224,7 +225,7 @@ def _judged(
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
         score = score + _RULES_AGREE if agrees else -inf
-    against = _counter(candidate) or objection(
+    against = _counter(candidate, senses) or objection(
         candidate.template, candidate.frame, senses, candidate.coverage
     )
     confidence = 0.0 if score == -inf else verifier.probability(score)
@@ -233,10 +234,20 @@ def _judged(
     return Judged(candidate, _match(candidate, confidence), against)
 
 
-def _counter(candidate: Candidate) -> Objection | None:
-    """What its author wrote against the template, where the question is nearer to that."""
+def _counter(candidate: Candidate, senses: MessageSenses) -> Objection | None:
+    """What its author wrote against the template, where the question is nearer to that.
+
+    One that only its verb sets apart, such as unblock, speaks against questions that have it.
+    """
     ranked = candidate.ranked
-    return Objection("counter", ranked.counter_example) if ranked.counter > 0 else None
+    if ranked.counter <= 0:
+        return None
+    if ranked.counter < 1:
+        apart = verbs_apart(ranked.counter_example, candidate.frame, senses.reader)
+        words = {stem(word, senses.reader.code) for word in senses.words}
+        if apart and not apart & words:
+            return None
+    return Objection("counter", ranked.counter_example)
 
 
 def _objected(best: Judged, against: Objection, options: tuple[Match, ...]) -> NoMatch:

@@ -13,8 +13,16 @@ from server.core.turn import Turn
 from server.extraction.extractor import Extractor
 from server.extraction.frame import Frame
 from server.library.model import Template
-from server.text.senses import ASKS_TO_BE_TOLD, MessageSenses, Mood, WordSense
+from server.text.senses import (
+    ASKS_TO_BE_TOLD,
+    MessageSenses,
+    Mood,
+    SenseReader,
+    WordSense,
+    empty_places,
+)
 from server.text.stems import stem
+from server.text.tokens import is_word, split_words
 
 _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
 """Signs that change what is worked out."""
@@ -177,9 +185,36 @@ def _stands_apart(start: int, senses: MessageSenses, coverage: Coverage) -> bool
     return tells and any(word.role in ("value", "frame") for word in later)
 
 
+def verbs_apart(text: str, frame: Frame, reader: SenseReader) -> set[str]:
+    """Stems of the verbs by which alone a text differs from a template's examples."""
+    words = split_words(text)
+    found = reader.senses(words)
+    empty, apart = empty_places(found), set[str]()
+    actions = {at: action for action in reader.actions(words, empty) for at in action.places}
+    for at, word in enumerate(words):
+        root = stem(word, reader.code)
+        if at in empty or not is_word(word) or root in frame.stems:
+            continue
+        action = actions.get(at)
+        if action is not None and action.groups.isdisjoint(frame.actions):
+            apart.add(root)
+        elif not any(sign.isdigit() for sign in word):
+            return set()
+    return apart
+
+
 def mood_of(senses: MessageSenses) -> Mood:
-    """Whether the part of a message that is no remark asks for something, or about it."""
-    first = next((clause.first for clause in senses.asking()), 0)
+    """Whether the part of a message that is no remark asks for something, or about it.
+
+    A request that begins after what only tells something decides: it rained, could you move it.
+    """
+    asking = senses.asking()
+    first = next((clause.first for clause in asking), 0)
+    for clause in asking[1:]:
+        opened = senses.reader.request_opening(senses.words, clause.first)
+        commands = (clause.first <= one.first < clause.last for one in senses.actions)
+        if opened > clause.first and any(commands) and not senses.reader.asks(senses.words, first):
+            return "request"
     return senses.reader.mood(senses.words, first)
 
 
