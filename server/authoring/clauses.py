@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 
 from server.authoring.phrases import (
@@ -77,7 +78,8 @@ def clause_of(
     if parameter.type == "boolean":
         return _flag(parameter, given, turn)
     if isinstance(value, str) and _MONTH.fullmatch(value):
-        return Clause(given, after=f"for {text}")
+        day = date.fromisoformat(f"{value}-01")
+        return Clause(given, after=f"for {f'{day:%B %Y}' if turn % 2 else text}")
     if parameter.name in phrases().limits and parameter.type == "integer":
         return Clause(given, before=f"first {text}")
     if parameter.enum:

@@ -117,8 +117,8 @@ class _Writer:
             case "set" | "update":
                 yield from self._changing()
             case "delete":
-                frames = self._frames["delete"]
-                yield from self._doing([*frames[:2], *self._otherwise(), *frames[2:]])
+                first, *rest = self._frames["delete"]
+                yield from self._doing([first, *rest[:1], *self._otherwise(), *rest[1:]])
             case "create":
                 yield from self._creating()
             case "act":
@@ -256,6 +256,11 @@ class _Writer:
             said += [[*self._says.needed(), c] for c in (*self._says.clauses(parameters), *ends)]
         for one, other in pairwise([*self._says.clauses(rest)]):
             said.append([*self._says.needed(), one, other])
+        in_places = [c for c in said[0] if c.are.startswith("in ")] if said else []
+        if in_places and not (subject.owner or self._is_person(subject.noun)):
+            for frame in self._frames["where"]:
+                filled = {"with": join_clauses([c.after for c in said[0]])}
+                yield self._says.fill(frame, filled, said[0])
         if not subject.owner:
             yield from self._of_kind(rest, needed)
             yield from self._called(rest, needed)
@@ -338,6 +343,8 @@ class _Writer:
             for frame in self._frames["of_reference"]:
                 turn, value = self._says.turn_of(parameter), self._says.value(parameter)
                 of = reference(parameter, subject.references, spoken(value, parameter), turn)
+                if parameter.type == "integer" and "of {of}" in frame:
+                    of = str(value)
                 yield self._says.fill(
                     frame,
                     {"of": of, "ofs": possessive(of), "things": plural(subject.noun)},
@@ -405,8 +412,8 @@ class _Writer:
         subject = self._subject
         part = plural(subject.noun) if subject.kind == "list" else subject.part
         if subject.kind == "list" and not plain:
-            told = _part_words(subject.noun, subject.tail)
-            special = [f for words in told for f in words.frames]
+            known = _part_words(subject.noun, subject.tail)
+            special = [f for words in known for f in words.frames]
             seen = ["{seen}"] if subject.seen else []
             track = ["{by_id} {owner}"] if subject.by_id else []
             told = asked_of_several(subject)
@@ -422,8 +429,8 @@ class _Writer:
             tail = "?" if frame.endswith("?") else ""
             if subject.kind == "list" and not plain and at % 3 == 1:
                 part = plural(nouns[(at // 3) % len(nouns)])
-            more = "" if "{with}" in frame else "{with}"
-            yield self._says.fill(f"{frame.rstrip('?')}{more}{tail}", {"part": part}, clauses)
+            ending = "" if "{with}" in frame else "{with}"
+            yield self._says.fill(f"{frame.rstrip('?')}{ending}{tail}", {"part": part}, clauses)
 
     def _creating(self) -> Iterator[ExampleQuestion]:
         subject = self._subject
@@ -447,10 +454,12 @@ class _Writer:
             for one, other in zip_longest(self._doing(frames), special):
                 yield from (each for each in (one, other) if each is not None)
             return
+        listed = [self._listed(names)] if len(self._loose) > len(names) else []
         person = self._is_person(subject.noun)
         others = self._frames["create_person" if person else "create_named"]
         rest = [p for p in self._loose if p not in names]
         named = [self._named(frame, names, rest) for frame in others]
+        named[1:1] = listed
         for one, other in zip_longest(self._doing(frames), named):
             yield from (each for each in (one, other) if each is not None)
 
@@ -460,6 +469,21 @@ class _Writer:
         values = self._says.values(names)
         name = " ".join(map(str, values.values()))
         return self._says.fill(frame, {"name": name}, [Clause(values), *self._says.clauses(rest)])
+
+    def _listed(self, names: Sequence[ApiParameter]) -> ExampleQuestion:
+        """What a thing has, with commas between: new patient: Rolo, dog, beagle, owner 6071."""
+        references = self._subject.references
+        optional = [p for p in self._optional if p.type == "string" and p.name not in references]
+        values = self._says.values(names)
+        told = [" ".join(map(str, values.values()))]
+        for parameter in [p for p in self._loose if p not in names] + optional[:2]:
+            turn, value = self._says.turn_of(parameter), self._says.value(parameter)
+            text = spoken(value, parameter, turn)
+            is_one = parameter.name in references
+            told.append(reference(parameter, references, text) if is_one else text)
+            values |= {parameter.name: value}
+        filled = {"listed": ", ".join(told)}
+        return self._says.fill("new {thing}: {listed}", filled, [Clause(values)])
 
     def _of_this_kind(self, frame: str, kind: ApiParameter) -> ExampleQuestion:
         value = self._says.value(kind)

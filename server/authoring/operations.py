@@ -13,6 +13,8 @@ from server.authoring.schema import ApiParameter, Place, flat, parameter_from, t
 
 _TOTALS: Final = ("total", "total_count", "totalCount", "total_results", "totalResults", "count")
 _MAX_FIELDS: Final = 8
+_NO_LISTS: Final = frozenset({"hours", "times"})
+"""Plurals of what is one thing: opening hours."""
 _MAX_WRAPPER: Final = 4
 """An object with more properties than this is the thing itself, not its wrapping."""
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -45,7 +47,8 @@ def response_shape(document: ApiDocument, operation: Mapping[str, Any], path: st
     schema = _good_schema(document, operation)
     if schema is None:
         last = path.rstrip("/").rpartition("/")[2]
-        return ResponseShape(many=not last.startswith("{") and is_plural(words(last)))
+        is_list = is_plural(words(last)) and words(last).split(" ")[-1] not in _NO_LISTS
+        return ResponseShape(many=not last.startswith("{") and is_list)
     shape, thing = _read_shape(document, schema, path)
     whole = () if schema is thing else _told(document, schema)
     reference = str(mapping(thing).get("$ref") or "").rpartition("/")[2]

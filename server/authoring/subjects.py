@@ -26,6 +26,7 @@ from server.text.language import load_language
 Kind = Literal["list", "get", "part", "about", "create", "update", "set", "delete", "act"]
 
 _ARTICLES: Final = frozenset(("a", "an", "the", "all", "its", "their", "some", "this", "each"))
+_OWN: Final = ("my", "our")
 _SPANS: Final = ("day", "date", "week", "month", "year", "period")
 _VERSION: Final = re.compile(r"(?:api|rest|v\d+(?:\.\d+)*)")
 
@@ -144,6 +145,11 @@ class Nouns:
 
 def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     """Return what an operation is about."""
+    summary = _summary(operation)
+    reading = operation.method == "GET"
+    if summary.split(" ")[0] in _OWN and not operation.response.fields:
+        # Nobody asks for all of what is theirs as a list of such things.
+        operation = replace(operation, response=replace(operation.response, many=False))
     parameters = tuple(
         p
         for p in operation.parameters
@@ -171,8 +177,6 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     many = operation.method == "GET" and operation.response.many
     by_path = nouns.of_path(operation.path.rstrip("/"))
     noun = (references.get(owner, "") if ends_in_parameter and not many else by_path) or _noun(last)
-    summary = _summary(operation)
-    reading = operation.method == "GET"
     if operation.method == "DELETE" and owner and _verb_of(summary):
         deleted = _object_of(summary, reading=False)
         if deleted and not {*deleted.split(" ")} & {*references[owner].split(" ")}:

@@ -15,6 +15,7 @@ from server.extraction.frame import Frame
 from server.library.model import Template
 from server.text.senses import (
     ASKS_TO_BE_TOLD,
+    Clause,
     MessageSenses,
     Mood,
     SenseReader,
@@ -83,6 +84,8 @@ def objection(
             return Objection("sign", text)  # a sum that leaves out a number is another one
         if word.kind == "arithmetic" and _is_before_value(word, coverage):
             return Objection("sign", text)  # minus 3 is not 3
+    if (order := _unknown_order(senses, coverage)) is not None:
+        return order
     if template.effect != "write":
         # To a read, an “if” may tell no more than what it is about: “if I buy 9 more, how many …”.
         return _unlicensed("negation", senses.refusals(), senses, frame, coverage)
@@ -90,6 +93,8 @@ def objection(
         return against
     if (change := _change(template, frame, senses, coverage)) is not None:
         return change
+    if (lost := _item_left(senses, coverage)) is not None:
+        return lost
     for word in coverage.unread():
         if word.kind == "elsewhere":
             return Objection("action", coverage.text[word.start : word.end])
@@ -270,6 +275,37 @@ def _bound_left(coverage: Coverage) -> Objection | None:
         if before is not None and bounds and word.role == "unread" and word.kind == "number":
             return Objection("detail", coverage.text[before.start : word.end])
         before = word
+    return None
+
+
+def _item_left(senses: MessageSenses, coverage: Coverage) -> Objection | None:
+    """What stands between values that commas part, and is none itself: dog, beagle, male."""
+    said = [_words_of(clause, senses, coverage) for clause in senses.clauses]
+    for before, own, after in zip(said, said[1:], said[2:], strict=False):
+        beside = [*before[-1:], *after[:1]]
+        lost = own and all(word.role == "unread" for word in own)
+        if lost and all(word.role == "value" for word in beside) and len(beside) > 1:
+            return Objection("detail", coverage.text[own[0].start : own[-1].end])
+    return None
+
+
+def _words_of(clause: Clause, senses: MessageSenses, coverage: Coverage) -> list[CoveredWord]:
+    """The words of a clause that bear something."""
+    first, last = senses.starts[clause.first], senses.starts[clause.last - 1]
+    inside = (word for word in coverage.words if first <= word.start <= last)
+    return [word for word in inside if word.role != "filler"]
+
+
+def _unknown_order(senses: MessageSenses, coverage: Coverage) -> Objection | None:
+    """A word that nothing is known of, where a verb orders something: acknowledge all alerts."""
+    first = next(iter(coverage.words), None)
+    if first is None or first.role != "unread" or first.kind != "word":
+        return None
+    at = bisect_left(senses.starts, first.start) + 1
+    following = senses.words[at] if at < len(senses.words) else ""
+    all_of = any(one.first == at and one.sense == "universal" for one in senses.senses)
+    if all_of or senses.reader.is_article(following):
+        return Objection("action", coverage.text[first.start : first.end])
     return None
 
 

@@ -320,7 +320,7 @@ WordGroup = Literal[
     "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
     "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
     "number_names", "onwards", "operations", "order_names", "own", "owner_leads",
-    "paging_names", "percent_names", "period_leads", "polite",
+    "allowing", "being", "paging_names", "percent_names", "period_leads", "polite",
     "possessives", "preferred_over", "preferring",
     "prepositions", "pronouns",
     "range_leads", "rate_names", "sentence_leads", "set_phrases", "since_words",

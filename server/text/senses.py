@@ -251,13 +251,19 @@ class SenseReader:
     def wanting(self, words: Sequence[str], clause: Clause) -> WordSense | None:
         """Who wants something, where that is one of the asker's own people: our band needs."""
         first = clause.first
+        asked = self._asks_for_own(words, first)
+        first += asked
         if first + 2 >= clause.last or words[first] not in self._language.group("own"):
             return None
         person = words[first + 1]
         wants = self._asks.at(words, first + 2) or self._asks.at(words, first + 3)
-        if wants is None or not is_word(person) or self._senses.at(words, first + 1) is not None:
+        if (
+            not (wants or asked)
+            or not is_word(person)
+            or self._senses.at(words, first + 1) is not None
+        ):
             return None
-        return WordSense(first + 1, first + 2, person, "person")
+        return WordSense(first + 1, first + 2, "person", person)
 
     def senses(self, words: Sequence[str]) -> list[WordSense]:
         """Every phrase of the lists, in order, none overlapping another, the longest first."""
@@ -390,9 +396,18 @@ class SenseReader:
             return "request"
         if about is not None:
             return "question"
+        if self._asks_for_own(words, first):
+            return "request"
         if _ends_asking(words, first) and self._action_at(words, first) is None:
             return "question"
         return "statement" if self._opens.begins(words, first) else "request"
+
+    def _asks_for_own(self, words: Sequence[str], first: int) -> bool:
+        """Whether it asks on behalf of the asker's own people: could my daughter have."""
+        if first + 3 >= len(words) or words[first] not in self._language.group("allowing"):
+            return False
+        is_state = words[first + 3] in self._language.group("being")
+        return words[first + 1] in self._language.group("own") and not is_state
 
     def refusal(self, words: Sequence[str], first: int, last: int) -> WordSense | None:
         """What takes back what the words ask for, if anything does."""

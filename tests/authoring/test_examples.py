@@ -249,7 +249,7 @@ def test_the_shape_of_a_code(example: str, takes: list[str], leaves: list[str]) 
 def test_every_frame_can_be_filled() -> None:
     known = re.compile(
         "things?|a_thing|some|one|are|is|its?|owners?|parts?|do|do_like|done|verb|like|with|name|"
-        "field|value|kinds?|quality|by_id|a_kind"
+        "field|value|kinds?|quality|by_id|a_kind|group|ofs?|reason|seen"
     )
     told = [frame for frames in phrases().frames.values() for frame in frames]
     told += [frame for frames in phrases().questions.values() for frame in frames]
