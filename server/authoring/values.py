@@ -121,6 +121,7 @@ def like_pattern(pattern: str, seed: str) -> str | None:
 
 
 def describes(pattern: str, text: str) -> bool:
+    """Whether a pattern describes all of a text; none that RE2 cannot read does."""
     options = re2.Options()
     options.log_errors = False
     try:

@@ -13,8 +13,8 @@ from server.authoring.values import like_pattern, shape_of_code
 from tests.authoring.documents import OPENAPI_30_JSON, OPENAPI_31_YAML, SWAGGER_2_YAML
 
 STATUS = {"type": "string", "enum": ["available", "in_use"]}
-VAN = {"name": "vanId", "in": "path", "required": True}
-VAN |= {"schema": {"type": "string", "pattern": "^V-[0-9]{4}$", "example": "V-0042"}}
+NUMBER = {"type": "string", "pattern": "^V-[0-9]{4}$", "example": "V-0042"}
+VAN = {"name": "vanId", "in": "path", "required": True, "schema": NUMBER}
 DRIVER = {"name": "driverId", "in": "path", "required": True, "schema": {"type": "integer"}}
 MANY = {"200": {"content": {"application/json": {"schema": {"type": "array", "items": {}}}}}}
 
@@ -142,7 +142,7 @@ def examples(method: str, path: str, operation: dict[str, Any]) -> list[str]:
         (
             "get",
             "/trips",
-            {"parameters": [query("vanId", VAN["schema"])]},
+            {"parameters": [query("vanId", NUMBER)]},
             ["trips of V-", "which trips does van V-"],
         ),
         (
