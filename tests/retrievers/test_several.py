@@ -272,7 +272,7 @@ def test_what_only_says_which_one_is_meant_is_no_request(
     folder = tmp_path_factory.mktemp("parcels")
     library = write_library(folder / "library", [*TEMPLATES, track | {"method": "GET"}], DOMAIN)
     with opened(folder, library) as parcels:
-        decision, trace = parcels.decide("How is my parcel today? Tracking number NL7782")
+        decision, trace = parcels.decide("How far is my parcel? Tracking number NL7782")
         assert "split" in [stage.name for stage in trace.stages]
         assert isinstance(decision, Call)
         assert decision.call.arguments == {"number": "NL7782"}
