@@ -5,7 +5,7 @@ from itertools import zip_longest
 from typing import Final
 
 from server.authoring.naming import words
-from server.authoring.phrases import bare, name_words, participle, phrases, singular
+from server.authoring.phrases import bare, is_plural, name_words, participle, phrases, singular
 from server.authoring.subjects import Subject, is_verb
 
 _NOMINAL: Final = (("y", ""), ("y", "e"), ("al", "e"), ("ure", ""), ("ion", ""), ("ion", "e"))
@@ -18,7 +18,8 @@ _MOST: Final = 6
 def asked_of_one(subject: Subject) -> list[str]:
     """Frames that ask for what the result of one thing tells, the most telling first."""
     found = dict.fromkeys(frame for frame in _ranked(subject, subject.tells) if frame)
-    return [*found][:_MOST]
+    undescribed = phrases().frames["undescribed"] if subject.kind == "get" else ()
+    return [*([] if subject.is_described else undescribed), *found][:_MOST]
 
 
 def asked_of_several(subject: Subject) -> list[str]:
@@ -50,6 +51,9 @@ def _ranked(subject: Subject, tells: Sequence[tuple[str, str]]) -> Iterator[str]
     for name, kind in spoken:
         if _is_moment(name, kind):
             yield _when(name)
+    lists = [name_words(name) for name, kind in spoken if kind == "array"]
+    for parts in [each for each in lists if is_plural(each[-1])][:2]:
+        yield f"does {{it}} have any {' '.join(parts)}?"
     for name, _ in spoken:
         label = [word for word in name_words(name) if word not in known.identifiers]
         is_person = bool(label) and label[-1].removesuffix("s") in known.people
@@ -57,7 +61,9 @@ def _ranked(subject: Subject, tells: Sequence[tuple[str, str]]) -> Iterator[str]
             yield f"who is the {' '.join(label)} of {{it}}?"
     for name, kind in spoken:
         parts = name_words(name)
-        if kind == "boolean" or _is_moment(name, kind) or parts[-1] in known.identifiers:
+        if kind in ("boolean", "array") or _is_moment(name, kind):
+            continue
+        if parts[-1] in known.identifiers:
             continue
         special = [each for each in known.parts if {*parts, *map(singular, parts)} & each.words]
         yield f"what is the {' '.join(parts)} of {{it}}?"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 
 from server.authoring.phrases import (
@@ -26,6 +27,7 @@ from server.text.units import is_measure, unit_of
 _LETTERS: Final = 2
 """Of a value that needs its name beside it: zone A."""
 _COUNTED: Final = re.compile(r"(?:(?:the )?number of|how many) (\w+)$", re.IGNORECASE)
+_MONTH: Final = re.compile(r"\d{4}-\d{2}")
 _SHORT: Final = 4
 """A code with as few letters is not said alone."""
 
@@ -52,11 +54,18 @@ def label_of(parameter: ApiParameter) -> str:
     return " ".join(spoken_words) or parameter.name
 
 
+def is_unspoken(parameter: ApiParameter) -> bool:
+    """Whether nobody says it: the format of an answer, and not that of a book."""
+    known = phrases()
+    technical = not parameter.enum or {str(v).lower() for v in parameter.enum} & known.technical
+    return parameter.name in known.unspoken and bool(technical)
+
+
 def clause_of(
     parameter: ApiParameter, turn: int, value: Any, references: Mapping[str, str]
 ) -> Clause | None:
     """Return how a value is said in a turn; None where nobody says it."""
-    if parameter.name in phrases().unspoken or parameter.type == "object":
+    if is_unspoken(parameter) or parameter.type == "object":
         return None
     given = {parameter.name: value}
     text = spoken(value, parameter, turn)
@@ -67,7 +76,10 @@ def clause_of(
     if measured:
         return Clause(given, after=measured)
     if parameter.type == "boolean":
-        return _flag(parameter, given)
+        return _flag(parameter, given, turn)
+    if isinstance(value, str) and _MONTH.fullmatch(value):
+        day = date.fromisoformat(f"{value}-01")
+        return Clause(given, after=f"for {f'{day:%B %Y}' if turn % 2 else text}")
     if parameter.name in phrases().limits and parameter.type == "integer":
         return Clause(given, before=f"first {text}")
     if parameter.enum:
@@ -108,6 +120,9 @@ def _measured(parameter: ApiParameter, text: str, turn: int) -> str:
     if last in known.head_counts or parameter.description.lower() in known.head_counts:
         most = "at most" if bound & {"max", "maximum"} else "at least"
         return f"for {most if bound else ''} {text} people".replace("  ", " ")
+    what = [word for word in before if word not in bound]
+    if bound and is_measure(unit_of(last) or ""):
+        return _bounded(what, f"{text} {last}", turn, most=bool(bound & {"max", "maximum"}))
     if bound or (lead is not None and last in UNITS and not before):
         return ""
     if before and last in UNITS:
@@ -122,6 +137,15 @@ def _measured(parameter: ApiParameter, text: str, turn: int) -> str:
     if counted and parameter.type == "integer":
         return (f"with {text} {plural(counted)}", f", {text} {plural(counted)}")[turn % 2]
     return ""
+
+
+def _bounded(what: Sequence[str], text: str, turn: int, *, most: bool) -> str:
+    """A bound with its unit: with at least 50 kw, bigger than 80 ha."""
+    compared = [words for name, words in phrases().compared.items() if name in what]
+    if compared and not turn % 2:
+        return f"{compared[0][most]} than {text}"
+    bound = "at most" if most else "at least"
+    return f"with {bound} {text}"
 
 
 def is_span(start: ApiParameter, end: ApiParameter) -> bool:
@@ -157,6 +181,8 @@ def reference(
     short = noun.split(" ")[-1]
     if turn % 4 == 2 and parameter.type == "integer":
         return f"{noun} number {text}"
+    if turn % 5 == 4 and parameter.type == "integer" and len(text) >= _SHORT:
+        return text
     return f"{short if turn % 4 == 3 else noun} {text}"
 
 
@@ -216,18 +242,21 @@ def is_quality(word: str) -> bool:
     return word in known or word.endswith(phrases().quality_endings)
 
 
-def _flag(parameter: ApiParameter, given: Mapping[str, Any]) -> Clause:
+def _flag(parameter: ApiParameter, given: Mapping[str, Any], turn: int) -> Clause:
     label = label_of(parameter)
     parts = label.split(" ")
     known = phrases()
     owned = bool(set(name_words(parameter.name)) & known.owned)
     if owned:
         told = _described(parameter, label)
+        told = told if told != label or is_plural(label) else with_article(label)
         return Clause(given, after=f"with {told}", have=told)
     if parts[0] in known.prepositions:
         return Clause(given, after=f"that are {label}", are=label)
     if len(parts) > 1 and is_action(parts[0]):
         return Clause(given, after=f"and {parts[0]} the {' '.join(parts[1:])}")
+    said_so = (parts[0], *known.same_quality.get(parts[0], ()))
+    label = " ".join([said_so[turn % len(said_so)], *parts[1:]])
     if parts[-1] in known.now_words and is_quality(parts[0]):
         return Clause(given, after=label, are=label)
     if is_quality(parts[-1]):
@@ -264,6 +293,10 @@ def _choice(
         return Clause(given, after=f"that are {text}", are=text)
     if label in known.levels:
         return Clause(given, before=f"{text} {label}")
+    if label in known.groups:
+        if turn % 3 == 2:
+            return Clause(given, before=text)
+        return Clause(given, after=f"in {text}", are=f"in {text}")
     if own & known.states and text.islower():
         return Clause(given, before=text, are=text)
     if not text.islower() and len(own) > 1:
@@ -336,7 +369,12 @@ def spellings_of(parameter: ApiParameter) -> dict[str, list[str]]:
         first, _, rest = text.partition(" ")
         if first in phrases().prepositions and rest and " " not in rest:
             more.append(f"{first} the {rest}")
-        is_thing = text.isalpha() and text.islower() and not (no_things or is_quality(text))
+        is_kind = bool(
+            {*label_of(parameter).split(" ")} & (phrases().nouns_of_kind | phrases().purposes)
+        )
+        is_thing = (
+            is_kind and text.isalpha() and text.islower() and not (no_things or is_quality(text))
+        )
         if is_thing:
             more.append(plural(text) if not is_plural(text) else singular(text))
         kept = [each for each in dict.fromkeys(more) if each.lower() not in taken and each != value]
@@ -344,3 +382,11 @@ def spellings_of(parameter: ApiParameter) -> dict[str, list[str]]:
         if kept:
             spellings[str(value)] = kept
     return spellings
+
+
+def other_qualities(parameter: ApiParameter) -> list[str]:
+    """How else people say that a flag is so: free, for available."""
+    if parameter.type != "boolean":
+        return []
+    first, *_ = label_of(parameter).split(" ")
+    return [*phrases().same_quality.get(first, ())]

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from server.authoring.authentication import Authentication
-from server.authoring.clauses import is_span, spellings_of
+from server.authoring.clauses import is_span, other_qualities, spellings_of
 from server.authoring.document import ApiDocument
 from server.authoring.examples import answer_of, counter_examples_of, examples_of, questions_of
 from server.authoring.naming import first_sentence, short_name, words
@@ -17,8 +17,8 @@ from server.authoring.operations import ApiOperation, read_operations
 from server.authoring.patterns import patterns_of
 from server.authoring.phrases import phrases
 from server.authoring.schema import ApiParameter
-from server.authoring.shared import with_shown_values
-from server.authoring.subjects import Nouns, Subject, description_of, subject_of
+from server.authoring.shared import with_shown_values, with_told_elsewhere
+from server.authoring.subjects import Nouns, Subject, description_of, subject_of, with_deeds
 from server.authoring.values import is_invented, later, value_of
 
 Data = dict[str, Any]
@@ -59,9 +59,9 @@ def draft_library(document: ApiDocument) -> Draft:
     }
     if authentication.common:
         domain["authentication"] = authentication.common
-    found = with_shown_values(operations.found, document)
+    found = with_told_elsewhere(with_shown_values(operations.found, document))
     nouns = Nouns.of(found)
-    subjects = {o.id: subject_of(o, nouns) for o in found}
+    subjects = with_deeds({o.id: subject_of(o, nouns) for o in found})
     written = _examples(subjects)
     templates = [escaped(_template(o, subjects[o.id], written[o.id])) for o in found]
     for operation, template in zip(found, templates, strict=True):
@@ -157,6 +157,7 @@ def _parameter(parameter: ApiParameter, subject: Subject) -> Data:
         "default": parameter.default,
         "enum": list(parameter.enum) or None,
         "synonyms": spellings_of(parameter) or None,
+        "aliases": other_qualities(parameter) or None,
         "ge": parameter.minimum,
         "le": parameter.maximum,
         "min_length": parameter.min_length,

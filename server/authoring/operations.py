@@ -7,11 +7,14 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from server.authoring.document import ApiDocument, items, mapping
-from server.authoring.naming import first_sentence, identifier, unique
+from server.authoring.naming import first_sentence, identifier, unique, words
+from server.authoring.phrases import is_plural
 from server.authoring.schema import ApiParameter, Place, flat, parameter_from, type_of
 
 _TOTALS: Final = ("total", "total_count", "totalCount", "total_results", "totalResults", "count")
 _MAX_FIELDS: Final = 8
+_NO_LISTS: Final = frozenset({"hours", "times"})
+"""Plurals of what is one thing: opening hours."""
 _MAX_WRAPPER: Final = 4
 """An object with more properties than this is the thing itself, not its wrapping."""
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -37,8 +40,15 @@ class ResponseShape:
 
 
 def response_shape(document: ApiDocument, operation: Mapping[str, Any], path: str) -> ResponseShape:
-    """What is sent back; at a path that names one thing, an object with a list is that thing."""
+    """What is sent back; at a path that names one thing, an object with a list is that thing.
+
+    Where nothing says what that is, several things are what the path calls them.
+    """
     schema = _good_schema(document, operation)
+    if schema is None:
+        last = path.rstrip("/").rpartition("/")[2]
+        is_list = is_plural(words(last)) and words(last).split(" ")[-1] not in _NO_LISTS
+        return ResponseShape(many=not last.startswith("{") and is_list)
     shape, thing = _read_shape(document, schema, path)
     whole = () if schema is thing else _told(document, schema)
     reference = str(mapping(thing).get("$ref") or "").rpartition("/")[2]
@@ -48,7 +58,7 @@ def response_shape(document: ApiDocument, operation: Mapping[str, Any], path: st
 def _told(document: ApiDocument, schema: Any) -> tuple[tuple[str, str], ...]:
     properties = mapping(flat(document, schema).get("properties"))
     told = ((str(name), type_of(flat(document, raw))) for name, raw in properties.items())
-    return tuple(islice((one for one in told if one[1] not in _NESTED), _MOST_TOLD))
+    return tuple(islice((one for one in told if one[1] != "object"), _MOST_TOLD))
 
 
 def _read_shape(document: ApiDocument, schema: Any, path: str) -> tuple[ResponseShape, Any]:

@@ -11,6 +11,9 @@ from server.authoring.values import shape_of_code
 
 _NAME: Final = r"(?-i:\p{Lu})[\pL'’-]+"
 _NAMES: Final = rf"{_NAME}(?:\s+(?:(?:de|da|di|du|van|von|der|den|la|le)\s+)*{_NAME})*"
+_PHONE: Final = r"(\+?\(?\d[\d ()/.-]{5,}\d)"
+_SMALL: Final = r"(?:(?:and|the|of|in|a|an|to|for|on|from|with)\s+)*"
+_TITLE: Final = rf"{_NAME}(?:\s+{_SMALL}(?-i:[\p{{Lu}}\d])[\pL\d'’-]*)*"
 _FIRST_OF_TWO: Final = rf"\s({_NAME})\s+{_NAME}"
 _LAST_OF_TWO: Final = rf"\s{_NAME}\s+({_NAME})"
 
@@ -27,6 +30,11 @@ def patterns_of(parameter: ApiParameter, subject: Subject) -> list[str]:
         return [_FIRST_OF_TWO if is_first else _LAST_OF_TWO]
     if parameter.type == "string" and set(words(parameter.name).split()) & phrases().makers:
         return [rf"\bby\s+({_NAMES})"]
+    if parameter.type == "string" and subject.kind == "list":
+        if parameter.name in phrases().own_names:
+            return [rf"\b(?:called|named|titled|have|find|is)\s+({_TITLE})"]
+        if parameter.name in phrases().topics:
+            return [r"\b(?:about|on the subject of)\s+(.+?)(?:\s+(?:in|at|by|from)\b|[,?.!]|$)"]
     own = next((p for p in subject.parameters if p.name == parameter.name), parameter)
     if own.is_code:
         shape = shape_of_code(parameter.example)
@@ -36,11 +44,15 @@ def patterns_of(parameter: ApiParameter, subject: Subject) -> list[str]:
         noun = f"(?:{noun})" if "|" in noun else noun
         named = rf"\b{noun}\s*(?:number|no\.?|id|code|#)?\s*([\w-]*\d[\w-]*)"
         return [named, rf"\b({shape})\b"] if shape else [named]
+    if parameter.type == "string" and set(words(parameter.name).split()) & phrases().phones:
+        return [_PHONE]
     label = _spaced(words(parameter.name))
     before = rf"\b{label}\s*(?:is|of|=|:)?\s*"
     match parameter.type:
         case "integer":
             numbers = [before + r"(-?\d+)\b"]
+            if parameter.name in phrases().limits:
+                numbers.append(rf"\b(?:{'|'.join(sorted(phrases().first_words))})\s+(\d+)\b")
             if parameter.name in references:
                 noun = _spaced(references[parameter.name].split(" ")[-1])
                 numbers.append(rf"\b{noun}\s*(?:number|no\.?|id|#)?\s*(\d+)\b")

@@ -159,6 +159,10 @@ class Sentences:
             turn = turn if self._subject.kind == "list" else by_turns
         return value_of(parameter, turn + self._first)
 
+    def turn_of(self, parameter: ApiParameter) -> int:
+        """How often a parameter was said so far."""
+        return self._said[parameter.name]
+
     def span(self) -> int:
         """The turn of the next span of days."""
         self._said["spans"] += 1

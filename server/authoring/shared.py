@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from server.authoring.clauses import is_unspoken
 from server.authoring.document import ApiDocument, items, mapping
 from server.authoring.naming import identifier
 from server.authoring.operations import ApiOperation
@@ -50,6 +51,31 @@ def with_shown_values(
         replace(operation, parameters=tuple(_with_values(p, shown) for p in operation.parameters))
         for operation in operations
     ]
+
+
+def with_told_elsewhere(operations: Sequence[ApiOperation]) -> list[ApiOperation]:
+    """The operations, those that show one thing and do not say what, with what others say of it.
+
+    What can be given of a thing, or what a list of such things is narrowed by, it has.
+    """
+    given: dict[str, dict[str, str]] = {}
+    for operation in operations:
+        path = operation.path.rstrip("/")
+        collection = path.rpartition("/")[0] if path.endswith("}") else path
+        for each in operation.parameters:
+            is_field = each.place in ("body", "form") or each.enum
+            if is_field and each.type != "object" and not is_unspoken(each):
+                given.setdefault(collection, {}).setdefault(each.name, each.type)
+    return [_with_told(operation, given) for operation in operations]
+
+
+def _with_told(operation: ApiOperation, given: Mapping[str, Mapping[str, str]]) -> ApiOperation:
+    path, _, last = operation.path.rstrip("/").rpartition("/")
+    response = operation.response
+    if operation.method != "GET" or not last.startswith("{") or response.tells or response.fields:
+        return operation
+    told = tuple(given.get(path, {}).items())
+    return replace(operation, response=replace(response, tells=told))
 
 
 def _with_values(parameter: ApiParameter, shown: ShownValues) -> ApiParameter:

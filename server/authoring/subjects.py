@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal
 
+from server.authoring.clauses import is_quality, is_unspoken
 from server.authoring.naming import words
 from server.authoring.operations import ApiOperation
 from server.authoring.phrases import (
@@ -18,12 +19,15 @@ from server.authoring.phrases import (
     with_article,
 )
 from server.authoring.schema import ApiParameter
+from server.authoring.values import describes
 from server.text.codes import form_of
 from server.text.language import load_language
 
 Kind = Literal["list", "get", "part", "about", "create", "update", "set", "delete", "act"]
 
 _ARTICLES: Final = frozenset(("a", "an", "the", "all", "its", "their", "some", "this", "each"))
+_OWN: Final = ("my", "our")
+_SPANS: Final = ("day", "date", "week", "month", "year", "period")
 _VERSION: Final = re.compile(r"(?:api|rest|v\d+(?:\.\d+)*)")
 
 
@@ -50,6 +54,12 @@ class Subject:
     """Names and types of what the result says of it."""
     tells_whole: tuple[tuple[str, str], ...] = ()
     """The same of all that a list has, and of what it belongs to."""
+    is_described: bool = True
+    """Whether its document says what comes back."""
+    tail: str = ""
+    """What its path ends with."""
+    done: tuple[str, ...] = ()
+    """What can be done to such a thing by other operations."""
     by_id: str = ""
     """The verb that its id begins with, where that is another one."""
     references: Mapping[str, str] = field(default_factory=dict)
@@ -62,6 +72,10 @@ class Nouns:
 
     by_path: dict[str, str] = field(default_factory=dict)
     by_parameter: dict[str, str] = field(default_factory=dict)
+    called: dict[str, str] = field(default_factory=dict)
+    """What the operation that adds one of them calls it, by the path of the list."""
+    collected: set[str] = field(default_factory=set)
+    """Things that stand in lists of their own."""
 
     @classmethod
     def of(cls, operations: Iterable[ApiOperation]) -> "Nouns":
@@ -76,13 +90,27 @@ class Nouns:
                     if own in phrases().grammar.uncountable or singular(named).endswith(own):
                         nouns.by_path[operation.path] = singular(named)
         for operation in all_operations:
+            if operation.method == "POST" and _verb_of(_summary(operation)):
+                named = _object_of(_summary(operation), reading=False)
+                adds = _verb_of(_summary(operation)) in phrases().adding
+                if named and adds and not is_verb(_statics(operation.path)[-1]):
+                    nouns.called.setdefault(operation.path.rstrip("/"), singular(named))
+        nouns.collected = {_noun(o.path.rpartition("/")[2]) for o in all_operations}
+        for operation in all_operations:
             steps = operation.path.split("/")
             for at, step in enumerate(steps):
                 if step.startswith("{") and at and not steps[at - 1].startswith("{"):
                     name = step.strip("{}")
                     noun = nouns.of_path("/".join(steps[:at]))
+                    noun = nouns.owner_of(name, noun) or noun
                     nouns.by_parameter.setdefault(name, _named(name, noun))
         return nouns
+
+    def owner_of(self, name: str, noun: str) -> str:
+        """What a parameter is the number of, where that is another thing than its path has."""
+        telling, identifier = _without_identifier(name)
+        is_other = identifier and telling in self.collected and noun in self.collected
+        return telling if is_other and telling not in noun.split(" ") else ""
 
     def of_path(self, path: str) -> str:
         statics = _statics(path)
@@ -96,9 +124,12 @@ class Nouns:
         own = "{" + parameter.name + "}"
         if own in steps:
             at = steps.index(own)
+            if _is_period(parameter):
+                return None
             if at and steps[at - 1].startswith("{"):
                 return _without_identifier(parameter.name)[0]
-            return _named(parameter.name, self.of_path("/".join(steps[:at])))
+            noun = self.of_path("/".join(steps[:at]))
+            return self.owner_of(parameter.name, noun) or _named(parameter.name, noun)
         telling, identifier = _without_identifier(parameter.name)
         if not telling:
             return None if identifier == "number" else self.by_parameter.get(parameter.name)
@@ -114,11 +145,15 @@ class Nouns:
 
 def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     """Return what an operation is about."""
-    unspoken = phrases().unspoken
+    summary = _summary(operation)
+    reading = operation.method == "GET"
+    if summary.split(" ")[0] in _OWN and not operation.response.fields:
+        # Nobody asks for all of what is theirs as a list of such things.
+        operation = replace(operation, response=replace(operation.response, many=False))
     parameters = tuple(
         p
         for p in operation.parameters
-        if p.required or (p.place != "header" and p.name not in unspoken)
+        if p.required or (p.place != "header" and not is_unspoken(p))
     )
     parameters = tuple(replace(p, is_code=_is_code(p)) for p in parameters)
     references = {
@@ -127,17 +162,26 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         if (noun := nouns.of_parameter(p, operation)) is not None and noun
     }
     steps = [step for step in operation.path.split("/") if step]
-    owner = next((s.strip("{}") for s in reversed(steps) if s.startswith("{")), "")
-    owner = owner if owner in references else ""
+    in_path = [s.strip("{}") for s in reversed(steps) if s.startswith("{")]
+    owner = next((name for name in in_path if name in references), "")
+    if operation.method == "GET" and not in_path:
+        whose = [p.name for p in parameters if p.required and p.name in references]
+        owner = whose[0] if len(whose) == 1 else ""
     statics = _statics(operation.path)
     last = statics[-1] if statics else words(operation.id)
     ends_in_parameter = bool(steps) and steps[-1].startswith("{")
+    if ends_in_parameter and owner and operation.method == "GET":
+        by_path = nouns.of_path("/".join(operation.path.split("/")[:-1]))
+        ends_in_parameter = steps[-1] == f"{{{owner}}}" and not nouns.owner_of(owner, by_path)
     tail = phrases().separable.get(words(last).replace(" ", ""), words(last))
     many = operation.method == "GET" and operation.response.many
     by_path = nouns.of_path(operation.path.rstrip("/"))
     noun = (references.get(owner, "") if ends_in_parameter and not many else by_path) or _noun(last)
-    summary = _summary(operation)
-    reading = operation.method == "GET"
+    if operation.method == "DELETE" and owner and _verb_of(summary):
+        deleted = _object_of(summary, reading=False)
+        if deleted and not {*deleted.split(" ")} & {*references[owner].split(" ")}:
+            references[owner] = singular(deleted)  # a hold that is called a reservation
+    called = plural(nouns.called.get(operation.path.rstrip("/"), ""))
     verb = _verb_of(summary, reading=reading)
     named = _object_of(summary, reading=reading)
     if noun in phrases().collections and operation.response.thing:
@@ -162,8 +206,9 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
     names = tuple(
         dict.fromkeys(
             singular(each)
-            for each in (named, _noun(last), _thing_of(operation))
+            for each in (named, _noun(last), _thing_of(operation), called)
             if kind == "list" and each and is_plural(plural(each)) and singular(each) != noun
+            and not is_quality(each)
             and (is_plural(each) or each != named)
         )
     )  # fmt: skip
@@ -193,10 +238,16 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         anchored = _anchored(said, references, operation)
         if not owner or f"{{{owner}}}" in anchored:
             seen = anchored
+    if seen:
+        seen = re.sub(rf"\s+(?:on|for|in|of) an? (?:{'|'.join(_SPANS)})$", "", seen)
     part = tail if kind in ("part", "about") else ""
     if kind in ("part", "about") and named and singular(named) not in references.values():
         part = named
+    if kind == "part" and in_path and steps[-1].startswith("{"):
+        part = singular(part)
     by_id = _verb_by_id(operation, noun, part)
+    if reading and asks(words(operation.id)):
+        seen, by_id = seen if asks(seen) else words(operation.id), words(operation.id)
     return Subject(
         kind=kind,
         noun=noun,
@@ -206,12 +257,26 @@ def subject_of(operation: ApiOperation, nouns: Nouns) -> Subject:
         do=do,
         seen=seen,
         part=part,
+        is_described=bool(operation.response.fields),
+        tail=tail,
         owner=owner,
         references=references,
-        by_id=by_id if by_id != verb else "",
-        tells=operation.response.tells if reading else (),
+        by_id=by_id if by_id not in (verb, seen) else "",
+        tells=operation.response.tells if kind == "get" or operation.response.fields else (),
         tells_whole=operation.response.tells_whole if reading else (),
     )
+
+
+def with_deeds(subjects: Mapping[str, Subject]) -> dict[str, Subject]:
+    """The subjects, those that show a thing with what others do to it: is it closed?"""
+    done: dict[str, list[str]] = {}
+    for each in subjects.values():
+        if each.kind == "act" and each.owner and each.do == f"{each.verb} {{{each.owner}}}":
+            done.setdefault(each.references[each.owner], []).append(each.verb)
+    return {
+        name: replace(each, done=tuple(done.get(each.noun, ()))) if each.kind == "get" else each
+        for name, each in subjects.items()
+    }
 
 
 def _split_command(summary: str, noun: str) -> tuple[str, str] | None:
@@ -256,6 +321,11 @@ def is_verb(word: str) -> bool:
     return word.lower() in _verbs()
 
 
+def asks(summary: str) -> bool:
+    """Whether a summary is a question itself: who is absent."""
+    return summary.split(" ")[0].lower() in phrases().question_words
+
+
 @cache
 def _verbs() -> frozenset[str]:
     known = {verb for group in load_language("en").actions for verb in group}
@@ -284,6 +354,13 @@ def _kind(operation: ApiOperation, *, ends_in_parameter: bool, owner: str, tail:
         choices = [p for p in body if p.enum or p.type == "boolean"]
         return "set" if len(body) == 1 and choices else "update" if not _refers(body) else "act"
     return "update" if body else "act"
+
+
+def _is_period(parameter: ApiParameter) -> bool:
+    """Whether it is a month or a day, and not the number of a thing."""
+    return bool(parameter.pattern) and any(
+        describes(parameter.pattern, day) for day in (phrases().dates[0], phrases().dates[0][:7])
+    )
 
 
 def _is_code(parameter: ApiParameter) -> bool:
@@ -361,6 +438,8 @@ def _summary(operation: ApiOperation) -> str:
         reads = operation.method == "GET"
         if verb in phrases().seeing or (not reads and not is_plural_noun(lowered, rest[0])):
             lowered = verb
+    elif verb != lowered and operation.method != "GET" and rest[:1] and rest[0] in _ARTICLES:
+        lowered = verb  # calibrates a sensor
     return " ".join([lowered, *rest])
 
 
@@ -371,7 +450,9 @@ def is_plural_noun(word: str, following: str) -> bool:
 
 def _verb_of(summary: str, *, reading: bool = False) -> str:
     first, _, rest = summary.partition(" ")
-    if not rest or first == "new" or not (first in phrases().seeing if reading else is_verb(first)):
+    known = phrases().seeing if reading else _verbs()
+    orders = not reading and rest.split(" ")[0] in _ARTICLES and first not in _ARTICLES
+    if not rest or first == "new" or not (first in known or orders):
         return ""
     return "" if rest.split(" ")[0] in phrases().prepositions else first
 
@@ -379,6 +460,8 @@ def _verb_of(summary: str, *, reading: bool = False) -> str:
 def _object_of(summary: str, *, reading: bool) -> str:
     """The noun phrase that a summary begins with, or that stands after its verb."""
     rest = summary.partition(" ")[2] if _verb_of(summary, reading=reading) else summary
+    if asks(rest):
+        return ""
     found: list[str] = []
     for word in rest.split(" "):
         plain = word.lower().strip("'")
@@ -401,14 +484,22 @@ def _without_parameters(text: str, parameters: Sequence[ApiParameter]) -> str:
 def _anchored(text: str, references: Mapping[str, str], operation: ApiOperation) -> str:
     """A command with the things that parameters name in their places."""
     required = [p.name for p in operation.parameters if p.required and p.name in references]
+    *_, thing, last = ["", "", *operation.path.rstrip("/").split("/")]
+    acts = last.startswith("{") or (thing.startswith("{") and is_verb(last))
     for name in required:
         noun = references[name]
         shorter = noun.split(" ")[-1]
         adjectives = "|".join(phrases().before_nouns)
+        small = "|".join(phrases().prepositions | _ARTICLES)
+        others = "|".join(map(re.escape, {*references.values()} - {noun, shorter} or {noun}))
+        # A charge card is the card, and an expense claim the expense.
+        modifier = rf"(?:(?!(?:{small})\b)[\w-]+\s+){{1,2}}?"
+        head = rf"(?!(?:{others})\b)[a-z]+" if operation.method != "POST" or acts else "(?!)"
         for each in dict.fromkeys((noun, shorter)):
             found = re.search(
-                rf"\b(?:an?|the|one|this|single)\s+(?:(?:{adjectives})\s+)?{re.escape(each)}"
-                r"(?:\s+by\s+(?:(?:its|the|an?)\s+)?\w+)?(?P<own>'s)?(?![\w-])",
+                rf"\b(?:an?|the|one|this|single)\s+(?:(?:{adjectives})\s+|{modifier})?"
+                rf"{re.escape(each)}(?:\s+by\s+(?:(?:its|the|an?)\s+)?\w+)?(?P<own>'s)?"
+                rf"(?:\s+{head}$)?(?![\w-])",
                 text,
                 re.IGNORECASE,
             ) or re.search(rf"(?<= ){re.escape(each)}(?:\s+by\s+(?:its\s+)?\w+)?(?P<own>)$", text)

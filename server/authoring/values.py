@@ -117,10 +117,11 @@ def like_pattern(pattern: str, seed: str) -> str | None:
     """Return a text that a pattern describes; None where it is not plain enough to write one."""
     body = pattern.removeprefix("^").removesuffix("$").removeprefix(r"\A").removesuffix(r"\z")
     text, end = _written(body, 0, crc32(seed.encode()))
-    return text if text and end == len(body) and _describes(pattern, text) else None
+    return text if text and end == len(body) and describes(pattern, text) else None
 
 
-def _describes(pattern: str, text: str) -> bool:
+def describes(pattern: str, text: str) -> bool:
+    """Whether a pattern describes all of a text; none that RE2 cannot read does."""
     options = re2.Options()
     options.log_errors = False
     try:
@@ -237,8 +238,9 @@ def _text(parameter: ApiParameter, given: Any, turn: int) -> str:
     if given is not None and turn == 0:
         return str(given)
     if parameter.pattern:
-        for pool in (_TIMES, phrases().dates):
-            if all(_describes(parameter.pattern, each) for each in pool):
+        months = tuple(day[:7] for day in phrases().dates)
+        for pool in (_TIMES, phrases().dates, months):
+            if all(describes(parameter.pattern, each) for each in pool):
                 return pool[turn % len(pool)]
         text = like_pattern(parameter.pattern, f"{parameter.name}:{turn}")
         if text is not None:
@@ -275,7 +277,7 @@ def _like_code(example: str, seed: str) -> str:
 def _pool(parameter: ApiParameter) -> tuple[str, ...]:
     parts = name_words(parameter.name)
     # What it is stands last: the city of recipient_city.
-    for own in ({parts[-1]}, set(parts)):
+    for own in ({" ".join(parts)}, {parts[-1]}, set(parts)):
         for each in phrases().values:
             if each.words & own:
                 return each.values

@@ -1,7 +1,7 @@
 """Every place of a question that could be the value of a parameter."""
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Final
 
@@ -40,6 +40,7 @@ from server.text.units import converted, is_measure, unit_after
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
 _FUNCTION_WORDS: Final = _ENGLISH.function_words
+_DAY, _MONTH = timedelta(days=1), timedelta(days=31)
 _UP_TO_TODAY: Final = _group("up_to_today")
 _AT_PLACE: Final = _ENGLISH.leads["place"]
 _EXCLUDING: Final = _group("exclusions") - {"no", "not"}
@@ -329,8 +330,16 @@ def _spans(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterato
 
 def _shaped(plan: ParameterPlan, _: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
     shape = shape_of(plan.parameter.pattern or "")
-    for first, last, value in shape.find(reading) if shape else ():
+    if shape is None:
+        return
+    for first, last, value in shape.find(reading):
         yield plan.checker.checked(from_words(reading.tokens, first, last, value))
+    for month in find_periods(reading):
+        start, end = month.start, month.end
+        if start is None or end is None or (start + _MONTH).replace(day=1) <= end or start.day > 1:
+            continue
+        if not month.is_days and (end + _DAY).day == 1 and shape.takes(f"{start:%Y-%m}"):
+            yield from_words(reading.tokens, month.first, month.last, f"{start:%Y-%m}")
 
 
 def _codes(plan: ParameterPlan, template: TemplatePlan, reading: ParsedText) -> Iterator[Candidate]:
@@ -401,7 +410,8 @@ def _choices(
     tokens = reading.tokens
     asks_data = isinstance(template.template.execution, SqlExecution)
     kinds: tuple[Kind, ...] = ("number", "date", "datetime", "time")
-    for phrase in plan.choices.find(tokens):
+    copulas = load_language((*reading.languages, "en")[0]).remarks.copulas
+    for phrase in plan.choices.find(tokens) or plan.choices.find_turned(tokens, copulas):
         rank = int(phrase.weak)
         found = from_words(tokens, phrase.first, phrase.last, phrase.value, "vocabulary", rank=rank)
         wholes = [span for kind in kinds for span in reading.of(kind)]
@@ -504,13 +514,17 @@ def _local_mention(plan: ParameterPlan, reading: ParsedText, taken: SpanSet) -> 
 
 
 def _mention(plan: ParameterPlan, tokens: Tokens, taken: SpanSet) -> tuple[int, int] | None:
-    """Where all telling words of the name stand in a row: archived, of include_archived."""
-    words = [word for word in plan.name.words if word not in _HOLLOW]
-    size = len(words)
-    places = ((first, first + size) for first in range(len(tokens) - size + 1) if words)
-    return next(
-        (p for p in places if tokens.words[slice(*p)] == words and taken.has_room(tokens, *p)), None
-    )
+    """Where all telling words of the name stand in a row, or an alias does: archived, of
+    include_archived.
+    """
+    telling = [word for word in plan.name.words if word not in _HOLLOW]
+    for words in (telling, *(alias.lower().split() for alias in plan.parameter.aliases)):
+        size = len(words)
+        for first in range(len(tokens) - size + 1 if words else 0):
+            place = first, first + size
+            if [*tokens.words[slice(*place)]] == words and taken.has_room(tokens, *place):
+                return place
+    return None
 
 
 def _is_answer(tokens: Tokens, index: int) -> bool:

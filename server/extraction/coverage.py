@@ -184,7 +184,19 @@ def _take_unused_values(account: _Account, reading: ParsedText, senses: MessageS
             if all(senses.words[at] in senses.reader.small_words for at in places):
                 continue  # the “one” of “this one”
             kind = next((s.kind for s in reading.spans if s.start == start), "number")
-            account.take(places, "unread", None, kind)
+            of = _said_before(account, reading, start)
+            account.take(places, "value" if of else "unread", of, kind)
+
+
+def _said_before(account: _Account, reading: ParsedText, start: int) -> str | None:
+    """The argument that has the same length of time, said otherwise: half a year, so 6 months."""
+    own = [span for span in reading.of("duration") if span.start == start]
+    for span in reading.of("duration") if own else ():
+        taken = account.roles[span.first] if span.first < len(account.roles) else None
+        same = span.start != start and span.value == own[0].value
+        if same and taken is not None and taken[0] == "value":
+            return taken[1]
+    return None
 
 
 def _take_words(

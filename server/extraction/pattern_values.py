@@ -9,6 +9,7 @@ from typing import Any, Final
 from server.core.suggestions import join_words
 from server.extraction.patterns import run_steps
 from server.extraction.plan import NUMERIC, DomainType, ParameterPlan
+from server.extraction.small_words import small_words
 from server.extraction.values import Candidate, number, show_value, written
 from server.library.parameter_types import CUSTOM
 from server.text.decimals import Number
@@ -137,6 +138,8 @@ def _captured_text(
 ) -> Candidate | None:
     marks = _MARKS if plan.role in ("text", "code", "field", "cell") else ""
     place = _trimmed_place(reading, start, end, marks)
+    if place is not None and plan.role == "text":
+        place = _without_courtesy(reading, place)
     if place is None:
         return None
     try:
@@ -147,6 +150,16 @@ def _captured_text(
     is_text = descriptor.json_type == "string" and descriptor is not CUSTOM
     found = plan.checker.checked(place._replace(value=str(value) if is_text else value))
     return found._replace(value=None) if found.problem else found
+
+
+def _without_courtesy(reading: ParsedText, place: Candidate) -> Candidate:
+    """A text without the “please” that it was said with."""
+    small, tokens, last = small_words(reading.languages), reading.tokens, place.last
+    while last - 1 > place.first and tokens.words[last - 1] in small.polite - small.pronouns:
+        last -= 1
+    if last == place.last:
+        return place
+    return place._replace(end=tokens.ends[last - 1], last=last)
 
 
 _WHOLE: Final[tuple[Kind, ...]] = ("email", "url", "date", "datetime", "array", "object")

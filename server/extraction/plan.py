@@ -184,7 +184,7 @@ class Planner:
             bound=_bound(name) if role in NUMERIC else "",
             searches=role == "text" and _searches(parameter, template),
             form=form_of_codes(parameter) if role == "code" else None,
-            other_forms=self._other_forms(parameter) if role == "code" else (),
+            other_forms=self._other_forms(parameter) if role in ("code", "text") else (),
         )
 
     def _other_words(self, parameter: Parameter) -> list[str]:

@@ -38,6 +38,7 @@ from server.extraction.text_chains import find_chain
 from server.extraction.text_edges import NO_EDGES, TextEdges
 from server.extraction.value_kinds import Group
 from server.extraction.values import HINT, Candidate, SpanSet, show_value
+from server.text.codes import EXACT
 from server.text.parsed_text import ParsedText
 from server.text.senses import Clause
 from server.text.tokens import is_word
@@ -269,7 +270,7 @@ class SlotFilling:
         What nobody mentions but to give it, an address or a code, is a value wherever it stands,
         and so is what a clause says of a thing and nothing else: it's a van.
         """
-        if plan.role in _GIVEN or (plan.role == "choice" and self._is_all_said(candidate)):
+        if plan.role in _GIVEN or (plan.role == "choice" and self._is_all_said(plan, candidate)):
             return False
         return any(
             one.first <= candidate.first < one.last
@@ -277,19 +278,22 @@ class SlotFilling:
             for one in self.asides
         )
 
-    def _is_all_said(self, candidate: Candidate) -> bool:
-        """Whether all other words of its clause are small ones."""
+    def _is_all_said(self, plan: ParameterPlan, candidate: Candidate) -> bool:
+        """Whether all other words of its clause are small ones, or name what it is a value of.
+
+        They may stand apart: I'll pick it up at the depot, for `pickup_site`.
+        """
         words, small = self.reading.tokens.words, small_words(self.reading.languages).functions
-        return any(
-            one.first <= candidate.first < one.last
-            and all(
-                candidate.first <= at < candidate.last
-                or words[at] in small
-                or not is_word(words[at])
-                for at in range(one.first, one.last)
-            )
-            for one in self.asides
-        )
+        for one in self.asides:
+            if not one.first <= candidate.first < one.last:
+                continue
+            places = [at for at in range(one.first, one.last) if is_word(words[at])]
+            rest = [at for at in places if not candidate.first <= at < candidate.last]
+            telling = [words[at] for at in rest if words[at] not in small]
+            spoken = "".join(words[at] for at in rest)
+            if not telling or _names(plan, telling, spoken):
+                return True
+        return False
 
     def _is_part_of_text(self, candidate: Candidate) -> bool:
         """Whether it is but a word of a free text, like the "low" of "buy low fat milk"."""
@@ -309,7 +313,9 @@ class SlotFilling:
             only=len(self.plan.groups["text"]) == 1,
             edges=self.edges,
         )
-        return found and self._without_name(plan, found, context)
+        if found is None or any(form.fit(str(found.value)) == EXACT for form in plan.other_forms):
+            return None  # a code is the number of something else
+        return self._without_name(plan, found, context)
 
     def _without_name(
         self, plan: ParameterPlan, found: Candidate, context: TextContext
@@ -528,3 +534,9 @@ _STEPS: Final[Sequence[tuple[Set[Group], Callable[[SlotFilling], None]]]] = (
     ({"boolean"}, SlotFilling.fill_booleans),
     ({"words", "text"}, SlotFilling.fill_texts),
 )
+
+
+def _names(plan: ParameterPlan, telling: Sequence[str], others: str) -> bool:
+    """Whether the words that tell something are those of a parameter's name."""
+    name = "".join(plan.name.words)
+    return bool(others) and all(word in name for word in telling)

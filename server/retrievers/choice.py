@@ -22,11 +22,12 @@ from server.matching.selection import Ranking, choose_template
 from server.retrievers.calibration import Calibration
 from server.retrievers.dependencies import DeciderDependencies
 from server.retrievers.evidence import WORDS, Candidate, evidence, reads_all, says_all
-from server.retrievers.requests import Objection, objection
+from server.retrievers.requests import Objection, objection, verbs_apart
 from server.retrievers.verifier import Verifier
 from server.settings.adapters import AdapterConfig
 from server.text.parsed_text import ParsedText
 from server.text.senses import MessageSenses
+from server.text.stems import stem
 from server.tools.sql.analysis import counts_rows
 
 _RULES_AGREE: Final = log(20)
@@ -260,7 +261,7 @@ def _judged(
     agrees = candidate.found.grounding.agrees
     if agrees is not None:
         score = score + _RULES_AGREE if agrees else -inf
-    against = _counter(candidate) or objection(
+    against = _counter(candidate, senses) or objection(
         candidate.template, candidate.frame, senses, candidate.coverage
     )
     confidence = 0.0 if score == -inf else verifier.probability(score)
@@ -274,10 +275,20 @@ def _counts(candidate: Candidate) -> bool:
     return isinstance(execution, SqlExecution) and counts_rows(execution.sql)
 
 
-def _counter(candidate: Candidate) -> Objection | None:
-    """What its author wrote against the template, where the question is nearer to that."""
+def _counter(candidate: Candidate, senses: MessageSenses) -> Objection | None:
+    """What its author wrote against the template, where the question is nearer to that.
+
+    One that only its verb sets apart, such as unblock, speaks against questions that have it.
+    """
     ranked = candidate.ranked
-    return Objection("counter", ranked.counter_example) if ranked.counter > 0 else None
+    if ranked.counter <= 0:
+        return None
+    if ranked.counter < 1:
+        apart = verbs_apart(ranked.counter_example, candidate.frame, senses.reader)
+        words = {stem(word, senses.reader.code) for word in senses.words}
+        if apart and not apart & words:
+            return None
+    return Objection("counter", ranked.counter_example)
 
 
 def _objected(best: Judged, against: Objection, options: tuple[Match, ...]) -> NoMatch:

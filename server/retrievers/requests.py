@@ -14,8 +14,17 @@ from server.extraction.extractor import Extractor
 from server.extraction.frame import Frame
 from server.library.model import Template
 from server.library.sql_model import SqlExecution
-from server.text.senses import ASKS_TO_BE_TOLD, MessageSenses, Mood, WordSense
+from server.text.senses import (
+    ASKS_TO_BE_TOLD,
+    Clause,
+    MessageSenses,
+    Mood,
+    SenseReader,
+    WordSense,
+    empty_places,
+)
 from server.text.stems import stem
+from server.text.tokens import is_word, split_words
 
 _SUMS: Final = frozenset("^*×÷√±≠≤≥<>=")
 """Signs that change what is worked out."""
@@ -81,6 +90,8 @@ def objection(
             return Objection("sign", text)  # a sum that leaves out a number is another one
         if word.kind == "arithmetic" and _is_before_value(word, coverage):
             return Objection("sign", text)  # minus 3 is not 3
+    if (order := _unknown_order(senses, coverage)) is not None:
+        return order
     if template.effect != "write":
         # To a read, an “if” may tell no more than what it is about: “if I buy 9 more, how many …”.
         return _unlicensed("negation", senses.refusals(), senses, frame, coverage)
@@ -88,6 +99,8 @@ def objection(
         return against
     if (change := _change(template, frame, senses, coverage)) is not None:
         return change
+    if (lost := _item_left(senses, coverage)) is not None:
+        return lost
     for word in coverage.unread():
         if word.kind == "elsewhere":
             return Objection("action", coverage.text[word.start : word.end])
@@ -183,9 +196,36 @@ def _stands_apart(start: int, senses: MessageSenses, coverage: Coverage) -> bool
     return tells and any(word.role in ("value", "frame") for word in later)
 
 
+def verbs_apart(text: str, frame: Frame, reader: SenseReader) -> set[str]:
+    """Stems of the verbs by which alone a text differs from a template's examples."""
+    words = split_words(text)
+    found = reader.senses(words)
+    empty, apart = empty_places(found), set[str]()
+    actions = {at: action for action in reader.actions(words, empty) for at in action.places}
+    for at, word in enumerate(words):
+        root = stem(word, reader.code)
+        if at in empty or not is_word(word) or root in frame.stems:
+            continue
+        action = actions.get(at)
+        if action is not None and action.groups.isdisjoint(frame.actions):
+            apart.add(root)
+        elif not any(sign.isdigit() for sign in word):
+            return set()
+    return apart
+
+
 def mood_of(senses: MessageSenses) -> Mood:
-    """Whether the part of a message that is no remark asks for something, or about it."""
-    first = next((clause.first for clause in senses.asking()), 0)
+    """Whether the part of a message that is no remark asks for something, or about it.
+
+    A request that begins after what only tells something decides: it rained, could you move it.
+    """
+    asking = senses.asking()
+    first = next((clause.first for clause in asking), 0)
+    for clause in asking[1:]:
+        opened = senses.reader.request_opening(senses.words, clause.first)
+        commands = (clause.first <= one.first < clause.last for one in senses.actions)
+        if opened > clause.first and any(commands) and not senses.reader.asks(senses.words, first):
+            return "request"
     return senses.reader.mood(senses.words, first)
 
 
@@ -263,6 +303,37 @@ def _attribute_left(
 
 def _is_numeric(name: str | None, template: Template) -> bool:
     return any(p.name == name and p.type in _NUMERIC for p in template.parameters)
+
+
+def _item_left(senses: MessageSenses, coverage: Coverage) -> Objection | None:
+    """What stands between values that commas part, and is none itself: dog, beagle, male."""
+    said = [_words_of(clause, senses, coverage) for clause in senses.clauses]
+    for before, own, after in zip(said, said[1:], said[2:], strict=False):
+        beside = [*before[-1:], *after[:1]]
+        lost = own and all(word.role == "unread" for word in own)
+        if lost and all(word.role == "value" for word in beside) and len(beside) > 1:
+            return Objection("detail", coverage.text[own[0].start : own[-1].end])
+    return None
+
+
+def _words_of(clause: Clause, senses: MessageSenses, coverage: Coverage) -> list[CoveredWord]:
+    """The words of a clause that bear something."""
+    first, last = senses.starts[clause.first], senses.starts[clause.last - 1]
+    inside = (word for word in coverage.words if first <= word.start <= last)
+    return [word for word in inside if word.role != "filler"]
+
+
+def _unknown_order(senses: MessageSenses, coverage: Coverage) -> Objection | None:
+    """A word that nothing is known of, where a verb orders something: acknowledge all alerts."""
+    first = next(iter(coverage.words), None)
+    if first is None or first.role != "unread" or first.kind != "word":
+        return None
+    at = bisect_left(senses.starts, first.start) + 1
+    following = senses.words[at] if at < len(senses.words) else ""
+    all_of = any(one.first == at and one.sense == "universal" for one in senses.senses)
+    if all_of or senses.reader.is_article(following):
+        return Objection("action", coverage.text[first.start : first.end])
+    return None
 
 
 def _works_out(template: Template) -> bool:

@@ -305,6 +305,8 @@ class SeveralRequests:
                 continue
             skipped = self._whole.text[slice(*unclear)].strip()
             calls = split.calls[clear.index(True)]
+            if self._is_whole(calls):
+                continue  # “Where is it? Its number is 7”: the one says which the other means
             if self._is_harmless(skipped):
                 return SeveralCalls(calls, (skipped,))
             # What is clear by itself is not what the whole was taken for.
@@ -316,6 +318,19 @@ class SeveralRequests:
                 matches = tuple(call.match for call in calls)
                 doubt = doubt or NoMatch(why, matches, (skipped,), coverage=calls[0].coverage)
         return doubt
+
+    def _is_whole(self, calls: Sequence[Call]) -> bool:
+        """Whether the message as a whole is the same call, and sure enough."""
+        best = self._judged[0]
+        sure = best.match.confidence >= self._parts.confidence_threshold
+        return (
+            len(calls) == 1
+            and sure
+            and best.objection is None
+            and best.candidate.template.effect == "read"
+            and calls[0].match.template_id == best.match.template_id
+            and calls[0].call.arguments == best.candidate.found.arguments
+        )
 
     def _is_harmless(self, text: str) -> bool:
         """Whether a part asks for something of its own, and says nothing about another part."""

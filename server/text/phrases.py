@@ -1,6 +1,6 @@
 """Known phrases in a text: on word boundaries, longest first, forgiving a slip of the pen."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -85,6 +85,28 @@ class PhraseTable:
         When there is none as it should be spelt, words with one slip count.
         """
         return list(islice(self._exact(tokens), MANY)) or list(self._slips(tokens))
+
+    def find_turned(self, tokens: Tokens, copulas: Container[str]) -> Iterator[Phrase]:
+        """Phrases whose last word stands first, or is said of the others: the cable is damaged.
+
+        Those that are said so are where their last word is.
+        """
+        places: dict[str, list[int]] = {}
+        for at, word in enumerate(tokens.words[:_MAX_SLIPS]):
+            places.setdefault(word, []).append(at)
+        for words, value in self._phrases.items():
+            *rest, last = words
+            if not rest or not all(
+                len(word) >= _SHORTEST_NOUN and word in places for word in words
+            ):
+                continue
+            size = len(rest)
+            begins = [at for at in places[rest[0]] if [*tokens.words[at : at + size]] == rest]
+            for at in places[last]:
+                if at + 1 in begins:
+                    yield Phrase(at, at + 1 + size, value, weak=False)
+                elif at and tokens.words[at - 1] in copulas and any(b < at for b in begins):
+                    yield Phrase(at, at + 1, value, weak=False)
 
     def _exact(self, tokens: Tokens) -> Iterator[Phrase]:
         index = 0

@@ -221,6 +221,10 @@ class SenseReader:
             at = asks.last if asks is not None else at + 1
         return True
 
+    def asks(self, words: Sequence[str], first: int) -> bool:
+        """Whether a clause begins there as a question does: why, is the."""
+        return self._questions.begins(words, first)
+
     def refers_back(self, word: str) -> bool:
         """Whether it stands for a thing that was named: it, them, his."""
         return word in self._language.group("back_references")
@@ -252,6 +256,23 @@ class SenseReader:
     def denies(self, words: Sequence[str]) -> bool:
         """Whether any of the words is a no."""
         return any(one.sense in ("negation", "exclusion") for one in self.senses(words))
+
+    def wanting(self, words: Sequence[str], clause: Clause) -> WordSense | None:
+        """Who wants something, where that is one of the asker's own people: our band needs."""
+        first = clause.first
+        asked = self._asks_for_own(words, first)
+        first += asked
+        if first + 2 >= clause.last or words[first] not in self._language.group("own"):
+            return None
+        person = words[first + 1]
+        wants = self._asks.at(words, first + 2) or self._asks.at(words, first + 3)
+        if (
+            not (wants or asked)
+            or not is_word(person)
+            or self._senses.at(words, first + 1) is not None
+        ):
+            return None
+        return WordSense(first + 1, first + 2, "person", person)
 
     def senses(self, words: Sequence[str]) -> list[WordSense]:
         """Every phrase of the lists, in order, none overlapping another, the longest first."""
@@ -384,9 +405,18 @@ class SenseReader:
             return "request"
         if about is not None:
             return "question"
+        if self._asks_for_own(words, first):
+            return "request"
         if _ends_asking(words, first) and self._action_at(words, first) is None:
             return "question"
         return "statement" if self._opens.begins(words, first) else "request"
+
+    def _asks_for_own(self, words: Sequence[str], first: int) -> bool:
+        """Whether it asks on behalf of the asker's own people: could my daughter have."""
+        if first + 3 >= len(words) or words[first] not in self._language.group("allowing"):
+            return False
+        is_state = words[first + 3] in self._language.group("being")
+        return words[first + 1] in self._language.group("own") and not is_state
 
     def refusal(self, words: Sequence[str], first: int, last: int) -> WordSense | None:
         """What takes back what the words ask for, if anything does."""
@@ -554,6 +584,8 @@ def read_senses(tokens: Tokens, codes: Sequence[str]) -> MessageSenses:
     empty = empty_places(senses)
     joints = {at for at in range(1, len(words) - 1) if _is_joint(tokens, words, at)}
     clauses, actions = reader.clauses(words, joints), reader.actions(words, empty)
+    wanting = (one for clause in clauses if (one := reader.wanting(words, clause)) is not None)
+    senses = sorted([*senses, *wanting])
     return MessageSenses(reader, words, tokens.starts, senses, clauses, actions, empty)
 
 

@@ -76,7 +76,10 @@ def test_a_listing_becomes_a_query_template() -> None:
         "tags": ["books"],
     }
     assert examples[0] == "show me all books"
-    assert patterns[0] == [r"\blimit\s*(?:is|of|=|:)?\s*(-?\d+)\b"]
+    assert patterns[0] == [
+        r"\blimit\s*(?:is|of|=|:)?\s*(-?\d+)\b",
+        r"\b(?:first|last|latest|most recent|newest|top)\s+(\d+)\b",
+    ]
     assert patterns[1] is None
 
 

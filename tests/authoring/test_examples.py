@@ -13,8 +13,8 @@ from server.authoring.values import like_pattern, shape_of_code
 from tests.authoring.documents import OPENAPI_30_JSON, OPENAPI_31_YAML, SWAGGER_2_YAML
 
 STATUS = {"type": "string", "enum": ["available", "in_use"]}
-VAN = {"name": "vanId", "in": "path", "required": True}
-VAN |= {"schema": {"type": "string", "pattern": "^V-[0-9]{4}$", "example": "V-0042"}}
+NUMBER = {"type": "string", "pattern": "^V-[0-9]{4}$", "example": "V-0042"}
+VAN = {"name": "vanId", "in": "path", "required": True, "schema": NUMBER}
 DRIVER = {"name": "driverId", "in": "path", "required": True, "schema": {"type": "integer"}}
 MANY = {"200": {"content": {"application/json": {"schema": {"type": "array", "items": {}}}}}}
 
@@ -126,6 +126,88 @@ def examples(method: str, path: str, operation: dict[str, Any]) -> list[str]:
             ["change the email of driver ", "'s email should be "],
         ),
         ("delete", "/vans/{vanId}", {"parameters": [VAN]}, ["delete van V-0042", "get rid of van"]),
+        # What is not described: several things are what the path calls them.
+        (
+            "get",
+            "/stations",
+            {"parameters": [query("minPowerKw", {"type": "number", "example": 50})]},
+            ["show me all stations", " with at least 50 kw"],
+        ),
+        (
+            "get",
+            "/parcels",
+            {"parameters": [query("minWeightKg", {"type": "number", "example": 80})]},
+            ["heavier than 80 kg"],
+        ),
+        (
+            "get",
+            "/trips",
+            {"parameters": [query("vanId", NUMBER)]},
+            ["trips of V-", "which trips does van V-"],
+        ),
+        (
+            "get",
+            "/drivers",
+            {"parameters": [query("department", {"type": "string", "enum": ["sales", "depot"]})]},
+            ["who works in sales?", "depot people"],
+        ),
+        (
+            "get",
+            "/items",
+            {
+                "parameters": [
+                    query("title", {"type": "string"}),
+                    query("format", {"type": "string", "enum": ["book", "magazine"]}),
+                    query("available", {"type": "boolean"}),
+                ]
+            },
+            ["which books are there?", "is Blue Harbour free?"],
+        ),
+        (
+            "get",
+            "/absences",
+            {"operationId": "who_is_out", "summary": "Who is absent on a day"}
+            | {"parameters": [query("date", {"type": "string", "format": "date"})]},
+            ["who is absent", "who is out"],
+        ),
+        (
+            "get",
+            "/vans/{vanId}/slips/{period}",
+            {
+                "parameters": [
+                    VAN,
+                    {"name": "period", "in": "path", "required": True}
+                    | {"schema": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"}},
+                ]
+            },
+            ["slip of van V-0042 for 2026-05", " for June 2026"],
+        ),
+        (
+            "put",
+            "/drivers/{driverId}/salary",
+            {"parameters": [DRIVER]} | body(["amount"], amount={"type": "number"}),
+            ["raise the salary of driver "],
+        ),
+        (
+            "put",
+            "/cards/{cardId}/block",
+            {"summary": "Block a charge card"}
+            | {"parameters": [{**VAN, "name": "cardId"}]}
+            | body(["reason"], reason={"type": "string", "enum": ["LOST", "STOLEN"]}),
+            ["block card V-0042", "was stolen, please block it"],
+        ),
+        (
+            "post",
+            "/sensors/{driverId}/calibration",
+            {"summary": "Calibrates a sensor", "parameters": [DRIVER]},
+            ["calibrate sensor "],
+        ),
+        (
+            "delete",
+            "/holds/{holdId}",
+            {"summary": "Cancel a reservation", "parameters": [{**DRIVER, "name": "holdId"}]},
+            ["cancel reservation "],
+        ),
         ("get", "/opening-hours", {"summary": "Opening hours"}, ["when are you open?"]),
         ("get", "/users/me/orders", {"summary": "My Orders"}, ["what are my orders?"]),
         (
@@ -249,7 +331,7 @@ def test_the_shape_of_a_code(example: str, takes: list[str], leaves: list[str]) 
 def test_every_frame_can_be_filled() -> None:
     known = re.compile(
         "things?|a_thing|some|one|are|is|its?|owners?|parts?|do|do_like|done|verb|like|with|name|"
-        "field|value|kinds?|quality|by_id|a_kind"
+        "field|value|kinds?|quality|by_id|a_kind|group|ofs?|reason|seen"
     )
     told = [frame for frames in phrases().frames.values() for frame in frames]
     told += [frame for frames in phrases().questions.values() for frame in frames]

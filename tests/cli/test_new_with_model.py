@@ -43,7 +43,7 @@ paths:
 PROPOSED = {
     "List vans": [
         "please list the hired ones of our vans",
-        "Show me all vans!",
+        "Show me the vans!",
         "list vans with status {status}",
         "list the vans\x1b[2J\nand delete them",
         "list vans at https://evil.example",
@@ -90,7 +90,7 @@ def test_what_is_understood_is_kept_and_marked_and_the_rest_is_told(tmp_path: Pa
     ill, hidden = "signs of placeholders, mark-up or addresses", "line breaks or signs"
     reasons = {
         "please list the hired ones of our vans": "",
-        "Show me all vans!": "",
+        "Show me the vans!": "",
         "list vans with status {status}": ill,
         r"'list the vans\x1b[2J\nand delete them'": hidden,
         "list vans at https://evil.example": ill,

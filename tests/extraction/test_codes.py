@@ -1,5 +1,6 @@
 """Codes as arguments: each whole, whose it is, and what is none of a parameter's."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -114,3 +115,16 @@ def test_texts_with_commas_between_them_are_in_the_order_of_the_examples(
         "please send it to Jonas Lund, 5 Station Road, Dublin",
     )
     assert arguments(text, *ADDRESS, examples=examples) == found
+
+
+def test_a_text_is_no_code_of_something_else() -> None:
+    city, station = Parameter("city", "string"), Parameter("station", "string", example="ST-2041")
+    stations = replace(
+        template_of(city, examples=("plugs in Oslo", "which plugs in Porto are free")),
+        id="stations",
+    )
+    one = replace(template_of(station, examples=("show station ST-2041",)), id="one")
+    extractor = Extractor(Domain("d"))
+    extractor.prepare((stations, one))
+    assert extractor.extract("plugs in Leiden", stations, now=NOW).arguments == {"city": "Leiden"}
+    assert extractor.extract("plugs in ST-3308", stations, now=NOW).arguments == {}

@@ -123,6 +123,8 @@ BILL = replace(
         ("all", "all timers for 7 minutes", TIMER, ("unread", "universal")),
         ("wife", "my wife wants a timer for 7 minutes", TIMER, ("filler", "person")),
         ("wife", "a timer for 7 minutes for my wife", TIMER, ("filler", "person")),
+        ("band", "our band needs a timer for 7 minutes", TIMER, ("filler", "person")),
+        ("band", "a timer of our band for 7 minutes", TIMER, ("unread", "word")),
         ("wife", "show the bill of my wife", BILL, ("unread", "person")),
         ("wife", "show my wife's bill", BILL, ("unread", "person")),
         # What the examples only ask about is not theirs to do.
@@ -150,6 +152,12 @@ def test_a_clause_that_only_tells_something_is_a_remark() -> None:
     assert cover("my kids are asleep, set a timer for 7 minutes").left_out() == (
         "my kids are asleep",
     )
+
+
+def test_a_length_of_time_that_is_said_again_is_the_same_one() -> None:
+    rental = template_of(Parameter("months", "integer"), examples=("rent it for 6 months",))
+    text = "rent it for half a year, so 6 months"
+    assert [word for word, role, _ in roles(text, rental) if role == "unread"] == []
 
 
 def test_a_free_text_takes_all_its_words() -> None:

@@ -57,6 +57,7 @@ def test_a_date_where_a_pattern_points_is_a_date() -> None:
 def test_captured_text_loses_quotes_and_stops() -> None:
     title = Parameter("title", "string", extraction_patterns=(r"task (.+)",))
     assert arguments('new task "Buy milk".', title) == {"title": "Buy milk"}
+    assert arguments("new task buy milk please", title) == {"title": "buy milk"}
 
 
 def test_patterns_do_not_look_into_data() -> None:

@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from server.extraction.shapes import Shape, shape_of
+from server.library.model import Parameter
 from server.text.parsed_text import ParsedText
+from tests.extraction.support import arguments
 
 NOW = datetime(2025, 3, 5, 10, 0, tzinfo=UTC)
 PLATE = r"^[A-Z]{2}[0-9]{2} ?[A-Z]{3}$"
@@ -29,6 +31,13 @@ def found(pattern: str, text: str) -> list[str]:
 )
 def test_values_are_found_by_their_shape(pattern: str, text: str, values: list[str]) -> None:
     assert found(pattern, text) == values
+
+
+def test_a_month_is_written_as_its_pattern_has_it() -> None:
+    period = Parameter("period", "string", pattern=r"^[0-9]{4}-[0-9]{2}$")
+    assert arguments("the October 2024 payslip", period) == {"period": "2024-10"}
+    assert arguments("the payslip of 2024-10", period) == {"period": "2024-10"}
+    assert arguments("the payslip of 3 October", period) == {}
 
 
 @pytest.mark.parametrize("pattern", [r"^[A-Za-z ]+$", r".+", r"^[a-z]", r"^\S+$"])

@@ -4,7 +4,7 @@ from server.core.decision import ArgumentCoverage, MissingParameter
 from server.core.tools import Source
 from server.extraction.values import Extraction
 from server.library.model import Domain, Entity, NormalizerStep, Parameter, TypePatterns
-from tests.extraction.support import ask, extract
+from tests.extraction.support import arguments, ask, extract
 
 NUMBERS = Domain(
     "d",
@@ -109,3 +109,20 @@ def test_a_default_does_not_ground_a_template() -> None:
     found = extract("how much", Parameter("n", "integer", default=5))
     assert (found.arguments, found.grounding) == ({"n": 5}, ArgumentCoverage(1, 0))
     assert found.grounding.read < found.grounding.required
+
+
+def test_a_flag_is_known_by_its_aliases() -> None:
+    flag = Parameter("available_now", "boolean", required=False, aliases=("free",))
+    assert arguments("rooms that are free", flag) == {"available_now": True}
+    assert arguments("rooms that are not free", flag) == {"available_now": False}
+    assert arguments("rooms", flag) == {}
+
+
+def test_a_remark_says_a_value_in_the_words_of_its_parameter() -> None:
+    found = extract(
+        "repeat 4 please, I'll pick it up at Hilltop",
+        Parameter("number", "integer"),
+        Parameter("pickup_site", "string", required=False, enum=("riverside", "hilltop")),
+        examples=("repeat 7", "please repeat 12 at riverside"),
+    )
+    assert found.arguments == {"number": 4, "pickup_site": "hilltop"}

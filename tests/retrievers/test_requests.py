@@ -10,7 +10,7 @@ from server.extraction.extractor import Extractor
 from server.library.model import Domain, Parameter, Template
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import parse_sql
-from server.retrievers.requests import Objection, mood_of, objection, write_objection
+from server.retrievers.requests import Objection, mood_of, objection, verbs_apart, write_objection
 from server.text.senses import read_senses
 from server.text.tokens import Tokens
 from tests.extraction.support import template_of
@@ -162,6 +162,32 @@ def test_no_value_answers_who() -> None:
     assert against("left for 10 minutes on the timer, for those who cook", LEFT) is None
 
 
+def test_an_order_that_nobody_knows_is_none_of_a_list() -> None:
+    assert against("frobnicate all timers of 10 minutes", LEFT) == ("action", "frobnicate")
+    assert against("timers of 10 minutes", LEFT) is None
+
+
+def test_nothing_between_values_is_left_out() -> None:
+    pet = replace(
+        template_of(
+            Parameter("kind", "string", enum=("dog", "cat")),
+            Parameter("sex", "string", enum=("male", "female")),
+            examples=("new pet: dog, male", "add a pet: cat, female"),
+        ),
+        id="pet",
+        effect="write",
+    )
+    EXTRACTOR.prepare((*TEMPLATES, pet))
+    assert against("new pet: dog, male", pet) is None
+    assert against("new pet: dog, beagle, male", pet) == ("detail", "beagle")
+
+
+def test_a_verb_sets_a_counter_example_apart() -> None:
+    frame, reader = EXTRACTOR.frame(TIMER), read_senses(Tokens(""), ("en",)).reader
+    assert verbs_apart("cancel the timer", frame, reader) == {"cancel"}
+    assert verbs_apart("cancel the alarm clock", frame, reader) == set()
+
+
 def test_a_sum_leaves_out_no_number() -> None:
     total = replace(
         template_of(
@@ -230,6 +256,8 @@ def test_the_mood_is_that_of_what_is_asked() -> None:
     assert mood("my kids are asleep, why is the timer on") == "question"
     assert mood("my kids are asleep, stop the timer") == "request"
     assert mood("my kids are asleep") == "statement"
+    assert mood("something came up, could you stop the timer?") == "request"
+    assert mood("why is it on, could you stop the timer?") == "question"
 
 
 def test_what_others_did_is_no_request_to_a_rule() -> None:

@@ -254,3 +254,25 @@ def test_a_list_is_not_parted(tmp_path_factory: pytest.TempPathFactory) -> None:
                 "average_numbers",
                 values,
             )
+
+
+def test_what_only_says_which_one_is_meant_is_no_request(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    number = {"name": "number", "type": "string", "pattern": "^NL[0-9]{4}$", "example": "NL1042"}
+    asked = [
+        "what happened with parcel NL1042?",
+        "events of tracking number NL2207",
+        "when will parcel NL3318 come?",
+        "how is my parcel NL4471 doing?",
+        "tracking number NL5120",
+        "show me parcel NL6034",
+    ]
+    track = query("track", "Where a parcel is", asked, number | {"description": "Number"})
+    folder = tmp_path_factory.mktemp("parcels")
+    library = write_library(folder / "library", [*TEMPLATES, track | {"method": "GET"}], DOMAIN)
+    with opened(folder, library) as parcels:
+        decision, trace = parcels.decide("How far is my parcel? Tracking number NL7782")
+        assert "split" in [stage.name for stage in trace.stages]
+        assert isinstance(decision, Call)
+        assert decision.call.arguments == {"number": "NL7782"}

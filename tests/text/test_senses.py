@@ -60,6 +60,8 @@ def test_where_all_only_tells_something_all_of_it_asks() -> None:
         ("please, could you delete post 4", "request"),
         ("hi! why was post 4 deleted", "question"),
         ("my post is gone", "statement"),
+        ("could my daughter delete post 4?", "request"),
+        ("could my post be late?", "question"),
         ("", "request"),
     ],
 )
