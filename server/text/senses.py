@@ -265,7 +265,7 @@ class SenseReader:
         if first + 2 >= clause.last or words[first] not in self._language.group("own"):
             return None
         person = words[first + 1]
-        wants = self._asks.at(words, first + 2) or self._asks.at(words, first + 3)
+        wants = any(self._asks.begins(words, at) for at in (first + 2, first + 3))
         if (
             not (wants or asked)
             or not is_word(person)

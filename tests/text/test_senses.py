@@ -102,6 +102,15 @@ def test_the_if_of_tell_me_if_is_no_condition() -> None:
     assert list(read("tell me if the door is open").conditions()) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "person"),
+    [("our band needs a room", "band"), ("my dog sings", None), ("my dog", None)],
+)
+def test_one_of_the_askers_own_people_may_want_something(text: str, person: str | None) -> None:
+    found = [one.phrase for one in read(text).senses if one.sense == "person"]
+    assert found == ([person] if person else [])
+
+
 def test_what_a_remark_says_takes_nothing_back() -> None:
     assert list(read("I can't sleep, turn the lights off").refusals()) == []
 
@@ -172,6 +181,17 @@ def test_any_text_is_read(code: str, text: str) -> None:
     places = [(one.first, one.last) for one in found.senses]
     places += [(one.first, one.last) for one in found.clauses]
     assert all(0 <= first < last <= size for first, last in places)
+
+
+SMALL_WORDS = (
+    "my our could can I you please don't never if all but dog wants needs to for a the not"
+)
+
+
+@given(st.lists(st.sampled_from([*SMALL_WORDS.split(), ",", ".", "?"]), max_size=8))
+def test_small_words_in_any_order_are_read(words: list[str]) -> None:
+    found = read(" ".join(words))
+    assert all(0 <= one.first < one.last <= len(found.words) for one in found.senses)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
