@@ -174,7 +174,7 @@ class DraftDesk:
                 return DraftTrial(problems or invalid.problems)
             after = Version(libraries[-1], await trial.ask_all(ask, asked))
         with running.leases.hold():
-            ask = asking(silent(running), self.resources.settings)
+            ask = asking(silent(running, guarded=False), self.resources.settings)
             before = Version(running.library, await trial.ask_all(ask, asked))
         return DraftTrial(problems, compare(asked, before, after))
 
