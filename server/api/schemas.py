@@ -144,9 +144,13 @@ class LibraryResponse(BaseModel):
 
 class FoundProblem(BaseModel):
     what: str
-    where: str = Field(description="The file and its line.")
-    kind: str = Field(description="Stable name of the kind of problem.")
-    severity: Literal["error", "warning"]
+    id: str | None = Field(description="The file, if it is one of the library's.")
+    line: int | None
+    kind: Literal["error", "warning"]
+    rule: str = Field(description="Stable name of the kind of problem.")
+    template: str | None
+    where: str | None = Field(None, description="The place, if it is in another file.")
+    hint: str | None = Field(None, description="What mends it, where that is certain.")
 
 
 class ProblemsResponse(BaseModel):
