@@ -11,6 +11,7 @@ from starlette.responses import Response
 from server.adapters.authored import AuthoredFile
 from server.api.auth import Author
 from server.api.error_responses import json_response
+from server.api.large_json import large_json_response
 from server.api.problem_rows import ids_by_place, problem_rows
 from server.api.requests import ApiState, State, cancel_on_disconnect, read_body
 from server.api.routes.health import describe_status
@@ -160,6 +161,7 @@ async def list_files(state: State, name: str, _: Author) -> Response:
     responses=refusals((409, "It cannot be shown; the message says why.")),
 )
 async def get_file(
+    request: Request,
     state: State,
     name: str,
     _: Author,
@@ -169,9 +171,12 @@ async def get_file(
     files = await asyncio.to_thread(state.manager.authored, name)
     if file not in files:
         raise FileUnknown("the adapter has no file of that id; see the list of its files")
-    content = await asyncio.to_thread(files[file].read)
-    body = {"id": file, "text": content.text, "version": content.version}
-    return json_response(body, headers=_NO_STORE)
+
+    def described() -> dict[str, Any]:
+        content = files[file].read()
+        return {"id": file, "text": content.text, "version": content.version}
+
+    return await large_json_response(request, described, stored=False)
 
 
 @router.post(
