@@ -210,7 +210,7 @@ async def try_files(request: Request, state: State, name: str, _: Author) -> Res
     running = state.adapters.get(name)
     work = asyncio.create_task(state.desk.compare(running, adapter, texts, questions))
     trial = await cancel_on_disconnect(request.receive, work)
-    return json_response(_trial_rows(trial, files))
+    return json_response(_trial_rows(trial, files, whole=bool(questions)))
 
 
 @router.put(
@@ -312,12 +312,13 @@ def _saved(saved: Saved) -> dict[str, Any]:
     }
 
 
-def _trial_rows(trial: DraftTrial, files: Mapping[str, AuthoredFile]) -> dict[str, Any]:
+def _trial_rows(
+    trial: DraftTrial, files: Mapping[str, AuthoredFile], *, whole: bool = False
+) -> dict[str, Any]:
     problems = problem_rows(trial.problems, files)
     if trial.diff is None:
         return {"problems": problems, "tried": False, "changed": [], "counts": {}}
     counts = trial.diff.counts
-    same = trial.diff.asked - len(trial.diff.changes)
-    counts = {"asked": trial.diff.asked, **counts, "same": same}
-    changed = diff_rows(trial.diff)
+    counts = {"asked": trial.diff.asked, **counts, "same": len(trial.diff.unchanged)}
+    changed = diff_rows(trial.diff, whole=whole)
     return {"problems": problems, "tried": True, "changed": changed, "counts": counts}
