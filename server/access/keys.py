@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -203,6 +203,15 @@ class KeyStore:
             }
 
         return await self._database.run(work)
+
+    async def expired_of(self, label: str, *, since: timedelta) -> tuple[str, ...]:
+        """Return the ids of keys of a label that expired longer ago than `since`."""
+        before = self._now() - since
+        return await self._database.run(lambda c: queries.expired_of(c, label, before))
+
+    async def delete(self, key_ids: Collection[str]) -> None:
+        """Delete keys, so that nothing is known of them any more."""
+        await self._change(lambda c: queries.delete_keys(c, key_ids))
 
     async def revoke(self, key_id: str) -> KeyRecord:
         """End a key for good. Revoking it again changes nothing.

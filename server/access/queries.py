@@ -1,7 +1,7 @@
 """The table of keys, and what the store asks of it within a transaction."""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -64,6 +64,18 @@ def sample_adapter(connection: sa.Connection, key_id: str, digest: bytes) -> str
 def insert_key(connection: sa.Connection, record: KeyRecord, digest: bytes) -> None:
     values = {column.name: getattr(record, column.name) for column in _RECORD_COLUMNS}
     connection.execute(KEYS.insert(), values | {"limits": list(record.limits), "digest": digest})
+
+
+def expired_of(connection: sa.Connection, label: str, before: datetime) -> tuple[str, ...]:
+    """Return the ids of keys of a label, no samples, that expired before a time."""
+    found = sa.select(KEYS.c.key_id).where(
+        KEYS.c.label == label, ~KEYS.c.sample, KEYS.c.expires_at < before
+    )
+    return tuple(connection.execute(found.order_by(KEYS.c.created_at)).scalars())
+
+
+def delete_keys(connection: sa.Connection, key_ids: Collection[str]) -> None:
+    connection.execute(KEYS.delete().where(KEYS.c.key_id.in_(key_ids)))
 
 
 def put_sample(connection: sa.Connection, record: KeyRecord, digest: bytes) -> None:

@@ -205,21 +205,6 @@ class AdapterManager:
         """Close the adapters that were replaced; those that are open stay open."""
         await cancel_tasks(self._retiring)
 
-    @property
-    def resources(self) -> SharedResources:
-        """What its adapters are opened with."""
-        return self._resources
-
-    async def settings_of(self, name: str) -> AdapterSettings:
-        """Return the settings of an adapter as they are written now, which it may not run by yet.
-
-        Raises `AdapterUnknown` or `ConfigurationInvalid`.
-        """
-        for adapter in await asyncio.to_thread(self._reread):
-            if adapter.name == name and adapter.enabled:
-                return adapter
-        raise errors.AdapterUnknown(f"there is no enabled adapter {name!r} in the configuration")
-
     async def _open(self, adapter: AdapterSettings) -> Adapter | _OpeningFailed:
         name = adapter.name
         self._written[name] = adapter

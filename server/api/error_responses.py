@@ -117,7 +117,8 @@ def error_headers(failure: OrbitError) -> dict[str, str]:
 
 def log_failure(failure: OrbitError, request_id: str) -> None:
     if status_of(failure) >= 500:
-        _log.warning("request %s: %s: %s", request_id, failure.code, failure)
+        # Its words: who keeps records of the log would keep an adapter with what was raised.
+        _log.warning("request %s: %s: %s", request_id, failure.code, str(failure))
 
 
 def error_response(failure: OrbitError, request_id: str) -> Response:

@@ -47,8 +47,7 @@ class ApiState:
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
     One that `listens_locally` is bound to an address that only this machine reaches. Without
     `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one; without
-    an `audit`, no calls are. Whoever checks the files of a library holds `checking`, since that
-    takes a processor.
+    an `audit`, no calls are.
     """
 
     adapters: Adapters
@@ -77,7 +76,6 @@ class ApiState:
     proposals: ConfirmationService | None = None
     audit: AuditReader | None = None
     maps: LibraryMaps = field(default_factory=LibraryMaps)
-    checking: asyncio.Lock = field(default_factory=asyncio.Lock)
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 

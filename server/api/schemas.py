@@ -31,6 +31,9 @@ class MessageRequest(StrictModel):
         return self.message
 
 
+_EXPLAIN: Final = "Say in `trace` how long each stage took, and to admins what it found."
+
+
 class ChatRequest(MessageRequest):
     """A question. The key decides which adapter it goes to."""
 
@@ -40,10 +43,7 @@ class ChatRequest(MessageRequest):
         None, description="Names the conversation; one is made up when it is left out."
     )
     stream: bool = Field(default=False, description="Answer as server-sent events.")
-    explain: bool = Field(
-        default=False,
-        description="Say in `trace` how long each stage took, and to admins what it found.",
-    )
+    explain: bool = Field(default=False, description=_EXPLAIN)
     arguments: dict[str, Any] | None = Field(
         None,
         max_length=100,
@@ -74,6 +74,7 @@ class ConfirmRequest(StrictModel):
     seal: str | None = Field(
         None, max_length=64, description="`metadata.proposal.seal`; another one runs nothing."
     )
+    explain: bool = Field(default=False, description=_EXPLAIN)
 
 
 class FeedbackRequest(StrictModel):
@@ -144,9 +145,13 @@ class LibraryResponse(BaseModel):
 
 class FoundProblem(BaseModel):
     what: str
-    where: str = Field(description="The file and its line.")
-    kind: str = Field(description="Stable name of the kind of problem.")
-    severity: Literal["error", "warning"]
+    id: str | None = Field(description="The file, if it is one of the library's.")
+    line: int | None
+    kind: Literal["error", "warning"]
+    rule: str = Field(description="Stable name of the kind of problem.")
+    template: str | None
+    where: str | None = Field(None, description="The place, if it is in another file.")
+    hint: str | None = Field(None, description="What mends it, where that is certain.")
 
 
 class ProblemsResponse(BaseModel):

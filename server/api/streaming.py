@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -11,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from server.adapters.manager import cancel_tasks
 from server.api.error_responses import (
+    ClientLeft,
     error_body,
     error_response,
     internal_error,
@@ -18,6 +20,7 @@ from server.api.error_responses import (
     status_of,
 )
 from server.api.openai_schemas import completion_chunk, openai_error, openai_error_response
+from server.api.requests import cancel_on_disconnect
 from server.core.decision import Answer, Explain
 from server.core.json import to_json
 from server.core.streaming import StreamEvent, StreamListener
@@ -64,14 +67,10 @@ class AnswerStream(Response):
         self._explain = explain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        disconnect = asyncio.ensure_future(receive())  # all that can come after the body
-        respond = asyncio.create_task(self._respond(scope, receive, send))
         try:
-            await asyncio.wait({disconnect, respond}, return_when=asyncio.FIRST_COMPLETED)
-            if respond.done():
-                respond.result()
+            await _while_wanted(receive, self._respond(scope, receive, send))
         finally:
-            await cancel_tasks((respond, disconnect, self._turn))
+            await cancel_tasks([self._turn])
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         event = await self._next_event()
@@ -217,14 +216,9 @@ class EventStream(Response):
         self._heartbeat_s = heartbeat_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        disconnect = asyncio.ensure_future(receive())  # all that can come after the body
-        respond = asyncio.create_task(self._respond(scope, receive, send))
         try:
-            await asyncio.wait({disconnect, respond}, return_when=asyncio.FIRST_COMPLETED)
-            if respond.done():
-                respond.result()
+            await _while_wanted(receive, self._respond(scope, receive, send))
         finally:
-            await cancel_tasks((respond, disconnect))
             await self._events.aclose()
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -258,6 +252,12 @@ class EventStream(Response):
         finally:
             await cancel_tasks([coming])
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _while_wanted(receive: Receive, respond: Coroutine[Any, Any, None]) -> None:
+    """Respond until all is said, or the client has left."""
+    with suppress(ClientLeft):
+        await cancel_on_disconnect(receive, asyncio.create_task(respond))
 
 
 def _failure_event(failure: Exception, request_id: str) -> Mapping[str, Any]:

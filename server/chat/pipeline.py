@@ -82,13 +82,14 @@ async def run_turn(
         StoreUnavailable: what the conversation remembers cannot be read, or a call that
             needs a yes cannot be kept.
     """
-    trace = Trace()
+    trace, ends_at = Trace(), asyncio.get_running_loop().time() + timeout_s
+    export = _Export(taker, asyncio.timeout_at(ends_at)) if taker is not None else None
     try:
         with ExitStack() as leases:
             leases.enter_context(adapter.leases.hold())
-            async with asyncio.timeout(timeout_s) as limit:
-                deadline = TurnDeadline(limit.when() or 0.0, listener)
-                export = _Export(taker, limit) if taker is not None else None
+            # Bound to no name: it holds its task, and a task that was cancelled these frames.
+            async with asyncio.timeout_at(ends_at) if export is None else export.limit:
+                deadline = TurnDeadline(ends_at, listener)
                 if adapter.composite is not None:
                     adapter = await _with_sources(adapter, trace, deadline, leases)
                 answer = await _answer_turn(adapter, turn, trace, deadline, leases, export)
@@ -319,12 +320,12 @@ async def run_confirmation(
         TurnTimedOut: it took longer than `timeout_s`; what was begun is carried to its end.
         AdapterUnavailable, StoreUnavailable: nothing ran, and it still waits.
     """
-    trace = Trace()
+    trace, ends_at = Trace(), asyncio.get_running_loop().time() + timeout_s
     try:
         with ExitStack() as leases:
             leases.enter_context(adapter.leases.hold())
-            async with asyncio.timeout(timeout_s) as limit:
-                deadline = TurnDeadline(limit.when() or 0.0, None)
+            async with asyncio.timeout_at(ends_at):  # bound to no name, as in `run_turn`
+                deadline = TurnDeadline(ends_at, None)
                 if adapter.composite is not None:
                     adapter = await _with_sources(adapter, trace, deadline, leases)
                 turn = await load_history(adapter, turn, trace)

@@ -13,6 +13,8 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from server.core.http_headers import has_already, takes_gzip
+
 router = APIRouter(include_in_schema=False)
 
 _PAGE: Final = "index.html"
@@ -87,20 +89,10 @@ def _read(name: str, content: bytes) -> StaticFile:
 
 
 def _response(request: Request, file: StaticFile) -> Response:
-    zipped = _takes_gzip(request.headers.get("accept-encoding", ""))
+    zipped = takes_gzip(request.headers)
     etag = f'"{file.digest}{"-gzip" if zipped else ""}"'
     headers = _HEADERS | {"ETag": etag} | ({"Content-Encoding": "gzip"} if zipped else {})
-    known = request.headers.get("if-none-match", "").split(",")
-    if any(each.strip().removeprefix("W/") in (etag, "*") for each in known):
+    if has_already(request.headers, etag):
         return Response(status_code=304, headers=headers)
     content = file.zipped if zipped else file.content
     return Response(content, headers=headers, media_type=file.media_type)
-
-
-def _takes_gzip(accepted: str) -> bool:
-    """Whether an Accept-Encoding header names gzip, and not with a weight of nothing."""
-    for part in accepted.lower().split(","):
-        name, _, weight = "".join(part.split()).partition(";q=")
-        if name == "gzip":
-            return weight.strip("0.") != "" or not weight
-    return False

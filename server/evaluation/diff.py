@@ -11,8 +11,10 @@ from server.evaluation.questions import Question
 from server.evaluation.rehearsals import Ask, Rehearsals
 from server.library.model import Library
 
-How = Literal["broken", "fixed", "changed"]
-"""Whether a change undoes what was expected, brings it about, or nobody said which is right."""
+How = Literal["broken", "fixed", "changed", "same"]
+"""Whether a change undoes what was expected, brings it about, or nobody said which is right; or
+the same comes of it.
+"""
 
 _TITLES: Final[Mapping[How, str]] = {
     "broken": "Broken: was as expected, and is not any more",
@@ -30,7 +32,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A question of which something else is made."""
+    """A question, and what is made of it in both versions."""
 
     ask: str
     how: How
@@ -49,10 +51,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """How many questions were asked, and the changes: broken, fixed, others."""
+    """How many questions were asked, and the changes: broken, fixed, others.
+
+    `unchanged` has the other questions, in the order in which they were asked.
+    """
 
     asked: int
     changes: tuple[Change, ...]
+    unchanged: tuple[Change, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -102,14 +108,17 @@ async def ask_version(rehearsals: Rehearsals, questions: Sequence[Replayed]) -> 
 
 def compare(questions: Sequence[Replayed], old: Version, new: Version) -> Diff:
     """Return where two versions, which were asked the same questions, differ."""
-    changes = []
+    changes, unchanged = [], []
     for question, before, after in zip(questions, old.endings, new.endings, strict=True):
         one, other = decided(before, old.library), decided(after, new.library)
-        if not one.same(other):
+        if one.same(other):
+            unchanged.append(Change(question.ask, "same", one, other))
+        else:
             how = _how(question, (old.library, before), (new.library, after))
             changes.append(Change(question.ask, how, one, other))
     order = list(_TITLES)
-    return Diff(len(questions), tuple(sorted(changes, key=lambda each: order.index(each.how))))
+    changes.sort(key=lambda each: order.index(each.how))
+    return Diff(len(questions), tuple(changes), tuple(unchanged))
 
 
 def _how(question: Replayed, *versions: tuple[Library, Ending]) -> How:

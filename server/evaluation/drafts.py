@@ -174,7 +174,7 @@ class DraftDesk:
                 return DraftTrial(problems or invalid.problems)
             after = Version(libraries[-1], await trial.ask_all(ask, asked))
         with running.leases.hold():
-            ask = asking(silent(running), self.resources.settings)
+            ask = asking(silent(running, guarded=False), self.resources.settings)
             before = Version(running.library, await trial.ask_all(ask, asked))
         return DraftTrial(problems, compare(asked, before, after))
 
@@ -224,8 +224,11 @@ def _examples(library: Library) -> Iterator[Question]:
     return (each for each in chain.from_iterable(zip_longest(*groups)) if each is not None)
 
 
-def diff_rows(diff: Diff) -> list[dict[str, Any]]:
-    """Return each change as it is sent over HTTP: what a question comes to, before and after."""
+def diff_rows(diff: Diff, *, whole: bool = False) -> list[dict[str, Any]]:
+    """Return each change as it is sent over HTTP: what a question comes to, before and after.
+
+    With `whole`, questions of which the same comes are among them.
+    """
     return [
         {
             "ask": change.ask,
@@ -233,5 +236,5 @@ def diff_rows(diff: Diff) -> list[dict[str, Any]]:
             "before": change.old.to_dict() | {"text": change.old.to_text()},
             "after": change.new.to_dict() | {"text": change.new.to_text()},
         }
-        for change in diff.changes
+        for change in (*diff.changes, *(diff.unchanged if whole else ()))
     ]

@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from time import perf_counter
 from typing import Final
 from uuid import uuid4
@@ -17,12 +16,12 @@ from server.core.redaction import REDACTED
 from server.core.turn import Caller, Turn
 from server.errors import EvaluationRunning
 from server.evaluation.curves import Curves, curves
-from server.evaluation.outcomes import Outcome, Rehearsal, outcome_of, tool_succeeded
+from server.evaluation.outcomes import Outcome, outcome_of, tool_succeeded
 from server.evaluation.questions import Question
+from server.evaluation.rehearsals import silent
 from server.evaluation.report import Report, Verdict, failure_of, score, verdict
 from server.evaluation.trial import Measured
 from server.library.model import Template
-from server.metrics.metrics import Metrics
 
 MOST_QUESTIONS: Final = 2000
 """Questions of one run."""
@@ -101,8 +100,7 @@ class LiveTrial:
             unsure = None
             if self.adapter.at_threshold is not None:
                 deciders = await held.enter_async_context(self.adapter.at_threshold(0.0))
-                silent = rehearsed.of(self.adapter, reads=False)
-                unsure = replace(silent, decider=deciders)
+                unsure = replace(rehearsed.of(self.adapter, reads=False), decider=deciders)
             judged, outcomes, unsures = list[Question](), list[Outcome](), list[Outcome]()
             for number, question in enumerate(self.questions, 1):
                 async with self.turns:
@@ -156,7 +154,6 @@ class _Rehearsed:
     def __init__(self, held: AsyncExitStack, caller: Caller) -> None:
         self._held = held
         self._caller = caller
-        self._metrics = Metrics()
         self._copies: dict[tuple[str, bool], Adapter] = {}
 
     def of(self, adapter: Adapter, *, reads: bool) -> Adapter:
@@ -177,18 +174,8 @@ class _Rehearsed:
             return known or self.of(resolve(name), reads=reads)
 
         return replace(
-            adapter,
-            chain=adapter.chain.rehearsed(partial(Rehearsal, reads=reads, only=only)),
-            guard=adapter.guard and adapter.guard.rehearsed(),
+            silent(adapter, reads=reads, only=only),
             resolve_adapter=behind if resolve is not None else None,
-            metrics=self._metrics,
-            verbose=False,
-            limits=None,
-            models=None,
-            conversations=None,
-            proposals=None,
-            inbox=None,
-            downloads=None,
         )
 
 

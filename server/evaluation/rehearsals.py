@@ -1,6 +1,6 @@
 """An adapter that decides as ever and does nothing, with one library or another."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,11 +42,8 @@ class Rehearsals:
         """
         own = self.adapter.model_copy(update={"name": f"{self.adapter.name}.{lane}"})
         adapter = await build_adapter(own, self.resources, changed=change)
-        rehearsed = silent(adapter)
-        if guarded:
-            rehearsed = replace(rehearsed, guard=adapter.guard)
         try:
-            yield asking(rehearsed, self.settings)
+            yield asking(silent(adapter, guarded=guarded), self.settings)
         finally:
             await adapter.close()
 
@@ -73,14 +70,26 @@ def confined(settings: Settings, folder: Path) -> Settings:
     return settings.model_copy(update={"data_dir": folder, "access": access, "vector_store": store})
 
 
-def silent(adapter: Adapter) -> Adapter:
-    """An open adapter as it decides, to be asked beside its own work: nothing is run or noted."""
+def silent(
+    adapter: Adapter,
+    *,
+    guarded: bool = True,
+    reads: bool = False,
+    only: Collection[str] | None = None,
+) -> Adapter:
+    """An open adapter as it decides, to be asked beside its own work: it keeps and counts nothing.
+
+    Nothing is run; with `reads`, calls are that read, and where it says `only`, of those templates.
+    Unless it is `guarded`, questions come to it that a guard would stop.
+    """
     return replace(
         adapter,
-        chain=adapter.chain.rehearsed(partial(Rehearsal, reads=False)),
-        models=None,
-        guard=None,
+        chain=adapter.chain.rehearsed(partial(Rehearsal, reads=reads, only=only)),
+        guard=adapter.guard.rehearsed() if guarded and adapter.guard is not None else None,
         metrics=Metrics(),
+        verbose=False,
+        limits=None,
+        models=None,
         conversations=None,
         proposals=None,
         inbox=None,

@@ -1,8 +1,9 @@
 """A replaced adapter lives as long as a turn uses it, and no longer."""
 
 import asyncio
+import gc
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,17 @@ LEADING = (
     "name: leading\ncategories:\n"
     "  orders: {action: route, patterns: ['order'], route_to: {adapter: orders}}\n"
 )
+
+
+@pytest.fixture(autouse=True)
+def without_collector() -> Iterator[None]:
+    """An adapter goes when nobody uses it, and waits for no search for cycles."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def orders(origin: str) -> list[dict[str, Any]]:
@@ -88,6 +100,11 @@ class Shop:
     def alive(self) -> list[bool]:
         return [each() is not None for each in self.seen]
 
+    def nobody_holds_one(self) -> bool:
+        """What a retry of a call raises holds its own frames, until they are searched for."""
+        gc.collect()
+        return not any(self.alive())
+
     async def comes(self, wanted: Callable[[], bool]) -> bool:
         with suppress(TimeoutError):
             async with asyncio.timeout(SOON_S):
@@ -97,7 +114,7 @@ class Shop:
 
 
 @asynccontextmanager
-async def shop_in(folder: Path) -> AsyncIterator[Shop]:
+async def shop_in(folder: Path, **server: float) -> AsyncIterator[Shop]:
     async def answering(_: Asked, writer: asyncio.StreamWriter) -> None:
         shop.asked.set()
         await shop.answer.wait()
@@ -120,7 +137,7 @@ async def shop_in(folder: Path) -> AsyncIterator[Shop]:
                 guards={"packs": [str(pack)]},
             ),
         ]
-        found = configure(folder, rows)
+        found = configure(folder, rows, server=server)
         store = await KeyStore.open(found.settings.database_url, found.settings.secret_path)
         keys = {name: (await store.create(NewKey(name)))[0] for name in ("orders", "front")}
         await store.close()
@@ -155,6 +172,26 @@ async def test_a_turn_keeps_the_adapter_that_answers_it(tmp_path: Path, by: str)
         assert (await turn)["metadata"]["tool_execution"]["status"] == "success"
         del turn
         assert await shop.comes(lambda: not any(shop.alive()))
+
+
+@pytest.mark.parametrize("by", ["orders", "front"])
+async def test_a_turn_that_a_client_leaves_keeps_none(tmp_path: Path, by: str) -> None:
+    async with shop_in(tmp_path) as shop:
+        turn = asyncio.create_task(shop.post("/chat", {"message": "show order 7"}, by))
+        await shop.asked.wait()
+        turn.cancel()
+        await asyncio.gather(turn, return_exceptions=True)
+        del turn
+        await shop.reload()
+        assert await shop.comes(shop.nobody_holds_one)
+
+
+async def test_a_turn_that_takes_too_long_keeps_none(tmp_path: Path) -> None:
+    async with shop_in(tmp_path, turn_timeout_s=0.5) as shop:
+        late = await shop.post("/chat", {"message": "show order 7"})
+        assert late["error"]["code"] == "turn_timed_out"
+        await shop.reload()
+        assert await shop.comes(shop.nobody_holds_one)
 
 
 async def test_a_confirmed_call_keeps_it_though_the_client_leaves(tmp_path: Path) -> None:

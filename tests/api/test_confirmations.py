@@ -66,6 +66,19 @@ async def test_a_yes_answers_with_what_the_tool_gave(shop: Shop) -> None:
     assert answer["metadata"]["tool_execution"]["parameters"] == {"text": "all"}
 
 
+@pytest.mark.parametrize("accept", [True, False])
+async def test_an_answer_to_a_proposal_is_explained_where_that_is_asked(
+    shop: Shop, accept: bool
+) -> None:
+    first, second = await shop.hold(), await shop.hold(session="t")
+    plain = await shop.confirm(first["proposal_id"], accept=accept)
+    told = await shop.confirm(second["proposal_id"], accept=accept, session_id="t", explain=True)
+    assert "trace" not in plain.json()
+    stages = {each["stage"]: each for each in told.json()["trace"]}
+    assert ("tool" in stages) == accept
+    assert stages["confirm"]["outcome"] == ("done" if accept else "declined")
+
+
 async def test_of_20_confirmations_at_once_one_runs(shop: Shop) -> None:
     proposal = await shop.hold()
     answers = await asyncio.gather(*(shop.confirm(proposal["proposal_id"]) for _ in range(20)))

@@ -178,11 +178,15 @@ async def test_a_draft_is_tried_beside_what_runs(server: Server) -> None:
     assert (change["ask"], change["kind"]) == (TIME, "fixed")
     assert change["before"]["decision"] == "declined"
     assert change["after"]["template"] == "current_time"
-    own = {"questions": [{"ask": "current time please"}]}
+    own = {"questions": [{"ask": SUMS}, {"ask": "current time please"}]}
     tried = (await call(server, "POST", "files/try", draft | own)).json()
     assert [(row["ask"], row["kind"]) for row in tried["changed"]] == [
-        ("current time please", "changed")
+        ("current time please", "changed"),
+        (SUMS, "same"),
     ]
+    same = tried["changed"][1]
+    assert same["before"]["template"] == same["after"]["template"] == "calculate_percentage"
+    assert tried["counts"] == {"asked": 2, "broken": 0, "fixed": 0, "changed": 1, "same": 1}
     assert "nearest" in await server.ask(TIME)
     assert on_disk(server) == before
     assert sorted(path.name for path in index.iterdir()) == kept

@@ -139,6 +139,32 @@ async def test_it_is_audited_and_the_link_is_written_nowhere(
     assert made["key_id"] in written
 
 
+async def test_keys_of_links_that_are_long_over_are_deleted_at_the_next(
+    edge: Edge, tmp_path: Path
+) -> None:
+    ago = [timedelta(hours=-25), timedelta(hours=-23), timedelta(hours=1)]
+    old, recent, active = [
+        (await edge.keys.create(NewKey("arithmetic", label="console", expires_in=each)))[1].key_id
+        for each in ago
+    ]
+    _, other = await edge.keys.create(NewKey("arithmetic", label="ci", expires_in=ago[0]))
+    state, issuer = opened(edge, tmp_path)
+    before = {key.key_id for key in await edge.keys.list()}
+    async with client_from(api_over(state), "127.0.0.1") as client:
+        made = [
+            (
+                await client.post("/admin/sign-in", json={"link": issuer.issue(state.instance)})
+            ).json()
+            for _ in range(2)
+        ]
+    left = {key.key_id for key in await edge.keys.list()}
+    assert left == before - {old} | {each["key_id"] for each in made}
+    assert {recent, active, other.key_id} < left
+    settings = Settings(data_dir=tmp_path, adapters=())
+    (event,) = audited(settings, tool="keys", operation="delete", outcome="success")
+    assert event["arguments"] == {"key_ids": [old]}
+
+
 async def test_where_no_key_can_be_made_the_link_stays_good(
     edge: Edge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,6 @@
 """Adapters: what each can do, what state each is in, and reloading them."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -10,18 +9,16 @@ from starlette.responses import Response
 from server.adapters.registry import AdapterStatus
 from server.api.auth import Admin, KeyHolder
 from server.api.error_responses import json_response, public_message
+from server.api.problem_rows import problem_rows
 from server.api.requests import State
 from server.api.routes.health import describe_status
 from server.api.schemas import ProblemsResponse, ToolsResponse, refusals
 from server.chat.sources import tools_open_to
 from server.errors import (
     AdapterUnknown,
-    ConfigurationInvalid,
     KeyForeign,
     OrbitError,
-    Problem,
 )
-from server.evaluation.library_check import check_adapter
 
 router = APIRouter(tags=["tools"])
 admin_router = APIRouter(
@@ -70,25 +67,15 @@ async def get_adapter(state: State, name: str, _: Admin) -> Response:
 @admin_router.get(
     "/adapters/{name}/problems",
     response_model=ProblemsResponse,
+    responses=refusals((504, "It took too long.")),
     summary="What is wrong with an adapter's files, as they are now",
 )
 async def list_problems(state: State, name: str, _: Admin) -> Response:
-    """As `check --quick` finds it: nothing is asked, and nothing changes what runs."""
-    resources = state.manager.resources
-    try:
-        adapter = await state.manager.settings_of(name)
-        async with state.checking:
-            checked = await asyncio.to_thread(
-                check_adapter, adapter, resources.environ, resources.settings
-            )
-        problems: Sequence[Problem] = checked.problems
-    except ConfigurationInvalid as invalid:
-        problems = invalid.problems
-    rows = [
-        {"what": p.what, "where": str(p.where), "kind": p.kind, "severity": p.severity}
-        for p in dict.fromkeys(problems)
-    ]
-    return json_response({"problems": rows})
+    """As `check --quick` finds it, but for suggestions; nothing changes what runs."""
+    adapter = state.manager.written(name)
+    problems = await state.desk.check(adapter, {})
+    files = await asyncio.to_thread(state.manager.authored, name)
+    return json_response({"problems": problem_rows(problems, files)})
 
 
 @admin_router.post("/adapters/{name}/reload", summary="Read an adapter's files again")

@@ -1,13 +1,14 @@
 """`/admin/audit`: what was called, refused and changed, and whether the record of it is whole."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from server.api.auth import Admin
 from server.api.error_responses import json_response
+from server.api.large_json import large_json_response
 from server.api.requests import ApiState, State
 from server.api.schemas import EXAMPLES, refusals
 from server.audit.reader import AuditReader, WantedEntries, utc_time
@@ -78,12 +79,18 @@ class AuditState(BaseModel):
     responses=refusals((400, "A time is none."), 422),
     summary="Entries of the audit, newest first",
 )
-async def search_audit(state: State, _: Admin, asked: Annotated[AuditQuery, Query()]) -> Response:
+async def search_audit(
+    request: Request, state: State, _: Admin, asked: Annotated[AuditQuery, Query()]
+) -> Response:
     """Looks at 20,000 entries at most: a page may be short though `next_before` says more."""
     wanted = asked.wanted()
     found = await _audit_of(state).search(wanted, limit=asked.limit, before=asked.before)
-    entries = [entry.to_dict() for entry in found.entries]
-    return json_response({"entries": entries, "next_before": found.next_before})
+
+    def described() -> dict[str, Any]:
+        entries = [entry.to_dict() for entry in found.entries]
+        return {"entries": entries, "next_before": found.next_before}
+
+    return await large_json_response(request, described, stored=False)
 
 
 @router.post(

@@ -11,6 +11,8 @@ from starlette.responses import Response
 from server.adapters.authored import AuthoredFile
 from server.api.auth import Author
 from server.api.error_responses import json_response
+from server.api.large_json import large_json_response
+from server.api.problem_rows import ids_by_place, problem_rows
 from server.api.requests import ApiState, State, cancel_on_disconnect, read_body
 from server.api.routes.health import describe_status
 from server.api.schemas import EXAMPLES, StrictModel, refusals, request_body
@@ -23,16 +25,10 @@ from server.evaluation.decision_log import LoggedQuestion, Replayed
 from server.evaluation.drafts import MOST_QUESTIONS, DraftTrial, diff_rows
 from server.evaluation.questions import Question
 from server.library.changes import ChangeKind, LibraryChange
-from server.settings.documents import shown_path
 from server.settings.models import AdapterSettings
 
 _MOST_FILES: Final = 50
 _MOST_CHANGES: Final = 100
-_HINTS: Final = {
-    "rename": "write {new!r} for {old!r}",
-    "remove": "take the second one out",
-    "indent": "indent with spaces",
-}
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 
 router = APIRouter(
@@ -165,6 +161,7 @@ async def list_files(state: State, name: str, _: Author) -> Response:
     responses=refusals((409, "It cannot be shown; the message says why.")),
 )
 async def get_file(
+    request: Request,
     state: State,
     name: str,
     _: Author,
@@ -174,9 +171,12 @@ async def get_file(
     files = await asyncio.to_thread(state.manager.authored, name)
     if file not in files:
         raise FileUnknown("the adapter has no file of that id; see the list of its files")
-    content = await asyncio.to_thread(files[file].read)
-    body = {"id": file, "text": content.text, "version": content.version}
-    return json_response(body, headers=_NO_STORE)
+
+    def described() -> dict[str, Any]:
+        content = files[file].read()
+        return {"id": file, "text": content.text, "version": content.version}
+
+    return await large_json_response(request, described, stored=False)
 
 
 @router.post(
@@ -192,7 +192,7 @@ async def check_files(request: Request, state: State, name: str, _: Author) -> R
     files, texts = await _drafted(state, name, asked.changes)
     work = asyncio.create_task(state.desk.check(adapter, texts))
     problems = await cancel_on_disconnect(request.receive, work)
-    return json_response({"problems": _problem_rows(problems, files)})
+    return json_response({"problems": problem_rows(problems, files)})
 
 
 @router.post(
@@ -210,7 +210,7 @@ async def try_files(request: Request, state: State, name: str, _: Author) -> Res
     running = state.adapters.get(name)
     work = asyncio.create_task(state.desk.compare(running, adapter, texts, questions))
     trial = await cancel_on_disconnect(request.receive, work)
-    return json_response(_trial_rows(trial, files))
+    return json_response(_trial_rows(trial, files, whole=bool(questions)))
 
 
 @router.put(
@@ -297,7 +297,7 @@ async def _save(
         return await state.saver.save(name, drafts, checking, author, request.state.request_id)
     except FilesRefused as refused:
         # Where a problem is, a page knows by the ids of files.
-        ids = _ids(files)
+        ids = ids_by_place(files)
         for row in refused.details:
             place, _, line = str(row.get("where", "")).rpartition(":")
             if place in ids:
@@ -312,40 +312,13 @@ def _saved(saved: Saved) -> dict[str, Any]:
     }
 
 
-def _trial_rows(trial: DraftTrial, files: Mapping[str, AuthoredFile]) -> dict[str, Any]:
-    problems = _problem_rows(trial.problems, files)
+def _trial_rows(
+    trial: DraftTrial, files: Mapping[str, AuthoredFile], *, whole: bool = False
+) -> dict[str, Any]:
+    problems = problem_rows(trial.problems, files)
     if trial.diff is None:
         return {"problems": problems, "tried": False, "changed": [], "counts": {}}
     counts = trial.diff.counts
-    same = trial.diff.asked - len(trial.diff.changes)
-    counts = {"asked": trial.diff.asked, **counts, "same": same}
-    changed = diff_rows(trial.diff)
+    counts = {"asked": trial.diff.asked, **counts, "same": len(trial.diff.unchanged)}
+    changed = diff_rows(trial.diff, whole=whole)
     return {"problems": problems, "tried": True, "changed": changed, "counts": counts}
-
-
-def _ids(files: Mapping[str, AuthoredFile]) -> dict[str, str]:
-    """The ids of files by what problems call them."""
-    return {shown_path(file.path): file.id for file in files.values()}
-
-
-def _problem_rows(
-    problems: Sequence[Problem], files: Mapping[str, AuthoredFile]
-) -> list[dict[str, Any]]:
-    ids = _ids(files)
-    return [_problem_row(problem, ids.get(problem.where.file)) for problem in problems]
-
-
-def _problem_row(problem: Problem, file: str | None) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "what": problem.what,
-        "id": file,
-        "line": problem.where.line or None,
-        "kind": problem.severity,
-        "rule": problem.kind,
-        "template": problem.template,
-    }
-    if file is None:
-        row["where"] = str(problem.where)
-    if problem.fix is not None:
-        row["hint"] = _HINTS[problem.fix.action].format(old=problem.fix.old, new=problem.fix.new)
-    return row

@@ -75,7 +75,7 @@ async def chat(request: Request, caller: KeyHolder) -> Response:
     return json_response(answer.to_dict(turn.session_id, explain))
 
 
-def _explain(asked: schemas.ChatRequest, caller: Caller) -> Explain | None:
+def _explain(asked: schemas.ChatRequest | schemas.ConfirmRequest, caller: Caller) -> Explain | None:
     """Return how much to tell: what stages found may name files and services."""
     if not asked.explain:
         return None
@@ -130,7 +130,7 @@ async def confirm_proposal(request: Request, caller: KeyHolder) -> Response:
         timeout_s=state.turn_timeout_s,
     )
     answer = await cancel_on_disconnect(request.receive, asyncio.create_task(answering))
-    return json_response(answer.to_dict(turn.session_id))
+    return json_response(answer.to_dict(turn.session_id, _explain(reply, caller)))
 
 
 @router.post(

@@ -26,7 +26,10 @@ router = APIRouter(tags=["console"])
 """On its own, because `console.enabled` can switch it off."""
 
 _LANGUAGES: Final = ("en", "he")
+_LABEL: Final = "console"
 _KEY_LASTS: Final = timedelta(hours=12)
+_KEY_KEPT: Final = timedelta(days=1)
+"""How long a key of a link is listed after it has expired."""
 _FROM_A_LINK: Final = Caller("", "", role="console link")
 _SAME_PAGE: Final = frozenset({"same-origin", "none"})
 
@@ -107,7 +110,8 @@ async def _new_key(request: Request, state: ApiState) -> Response:
     adapter = next(iter((*serving, *state.adapters.names)), None)
     if adapter is None:
         raise AdapterUnavailable("this server has no adapter that a key could be for")
-    new = NewKey(adapter, role=ADMIN, expires_in=_KEY_LASTS, label="console")
+    await _delete_old_keys(request, state)
+    new = NewKey(adapter, role=ADMIN, expires_in=_KEY_LASTS, label=_LABEL)
     change = Change(
         _FROM_A_LINK, "keys", "sign_in", adapter, new.details(), request.state.request_id
     )
@@ -116,6 +120,16 @@ async def _new_key(request: Request, state: ApiState) -> Response:
     )
     _log.info("a link signed in on the console with key %s", record.key_id)
     return key_response(raw, record, 201)
+
+
+async def _delete_old_keys(request: Request, state: ApiState) -> None:
+    """Delete the keys of earlier links that are over, since each sign-in leaves one."""
+    old = await state.keys.expired_of(_LABEL, since=_KEY_KEPT)
+    if old:
+        about = {"key_ids": list(old)}
+        change = Change(_FROM_A_LINK, "keys", "delete", "", about, request.state.request_id)
+        await state.changes.make(change, lambda: state.keys.delete(old))
+        _log.info("deleted %d keys of links that expired before", len(old))
 
 
 def _is_foreign_page(request: Request) -> bool:

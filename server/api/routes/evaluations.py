@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from server.access.models import ADMIN
 from server.api.auth import KeyHolder
-from server.api.error_responses import FieldsInvalid, json_response
+from server.api.error_responses import FieldsInvalid
+from server.api.large_json import large_json_response
 from server.api.requests import ApiState, State, read_body
 from server.api.routes.library import LibraryAdapter
 from server.api.schemas import EXAMPLES, StrictModel, refusals, request_body
@@ -54,14 +55,14 @@ class EvaluationRequest(StrictModel):
     )
 
 
-@router.get("/questions", summary="The questions that a library's author wrote down")
-async def list_questions(adapter: LibraryAdapter, caller: KeyHolder) -> Response:
+@router.get(
+    "/questions",
+    responses={304: {"description": "They are as `If-None-Match` says."}},
+    summary="The questions that a library's author wrote down",
+)
+async def list_questions(request: Request, adapter: LibraryAdapter, caller: KeyHolder) -> Response:
     """Those of `questions.yaml` that expect what the key's role may run, or nothing."""
-    questions, problems = await asyncio.to_thread(_written_questions, adapter, caller)
-    rows = [
-        each.model_dump(exclude_defaults=True) | {"template": each.template} for each in questions
-    ]
-    return json_response({"questions": rows, "problems": problems})
+    return await large_json_response(request, lambda: _describe_questions(adapter, caller))
 
 
 @router.post(
@@ -157,6 +158,14 @@ def _curves(drawn: Curves) -> dict[str, Any]:
             for each in shares["thresholds"]
         ],
     }
+
+
+def _describe_questions(adapter: Adapter, caller: Caller) -> dict[str, Any]:
+    questions, problems = _written_questions(adapter, caller)
+    rows = [
+        each.model_dump(exclude_defaults=True) | {"template": each.template} for each in questions
+    ]
+    return {"questions": rows, "problems": problems}
 
 
 def _written_questions(adapter: Adapter, caller: Caller) -> tuple[Sequence[Question], Problems]:

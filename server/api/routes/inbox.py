@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from server.api.auth import Admin
 from server.api.error_responses import json_response
+from server.api.large_json import large_json_response
 from server.api.requests import ApiState, State, cancel_on_disconnect
 from server.api.schemas import refusals
 from server.audit.changes import Change
@@ -32,13 +33,16 @@ router = APIRouter(
 
 
 @router.get("", summary="What did not go well, in clusters, the largest first")
-async def list_clusters(state: State, adapter: str, _: Admin) -> Response:
+async def list_clusters(request: Request, state: State, adapter: str, _: Admin) -> Response:
     """Without proposals, which take their time: see the review of one."""
     inbox = state.inbox
     state.manager.written(adapter)
     found = await _clusters(state, adapter, inbox) if inbox is not None else []
-    rows = [_row(cluster) for cluster in found]
-    return json_response({"enabled": inbox is not None, "clusters": rows}, headers=_NO_STORE)
+
+    def described() -> dict[str, Any]:
+        return {"enabled": inbox is not None, "clusters": [_row(cluster) for cluster in found]}
+
+    return await large_json_response(request, described, stored=False)
 
 
 @router.post(

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from hashlib import sha256
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
@@ -11,6 +10,7 @@ from starlette.responses import Response
 from server.access.models import ADMIN
 from server.api.auth import KeyHolder
 from server.api.error_responses import FieldsInvalid, json_response
+from server.api.large_json import large_json_response
 from server.api.requests import ApiState, State, read_body
 from server.api.schemas import (
     CollisionsResponse,
@@ -30,6 +30,9 @@ from server.errors import KeyForeign
 from server.evaluation.library_map import ExampleSpace, describe_collisions, readings_of
 from server.evaluation.word_uses import word_uses
 
+_UNCHANGED: Final[dict[int | str, dict[str, Any]]] = {
+    304: {"description": "It is as `If-None-Match` says."}
+}
 router = APIRouter(
     prefix="/adapters/{name}/library",
     tags=["library"],
@@ -59,7 +62,7 @@ LibraryAdapter = Annotated[Adapter, Depends(library_adapter)]
 @router.get(
     "",
     response_model=LibraryResponse,
-    responses={304: {"description": "It is as `If-None-Match` says."}},
+    responses=_UNCHANGED,
     summary="What an adapter's library says",
 )
 async def get_library(request: Request, adapter: LibraryAdapter, caller: KeyHolder) -> Response:
@@ -67,29 +70,26 @@ async def get_library(request: Request, adapter: LibraryAdapter, caller: KeyHold
 
     Nothing is said of how they are carried out: no requests, headers, SQL, files or secrets.
     """
-
-    def written() -> tuple[Response, str]:
-        response = json_response(describe_library(adapter, caller))
-        return response, f'"{sha256(response.body).hexdigest()[:32]}"'
-
     with adapter.leases.hold():
-        response, tag = await asyncio.to_thread(written)
-    if tag in request.headers.get("if-none-match", ""):
-        response = Response(status_code=304)
-    response.headers["etag"] = tag
-    response.headers["cache-control"] = "private, no-cache"
-    return response
+        return await large_json_response(request, lambda: describe_library(adapter, caller))
 
 
-@router.get("/map", response_model=MapResponse, summary="The examples of a library as a map")
-async def get_map(state: State, adapter: LibraryAdapter, caller: KeyHolder) -> Response:
+@router.get(
+    "/map",
+    response_model=MapResponse,
+    responses=_UNCHANGED,
+    summary="The examples of a library as a map",
+)
+async def get_map(
+    request: Request, state: State, adapter: LibraryAdapter, caller: KeyHolder
+) -> Response:
     """Examples by the two directions in which their vectors differ most.
 
     Of more than 5,000, as many of each template as there is room. Kept until a reload.
     """
     with adapter.leases.hold():
         _, space = await _space(state, adapter, caller)
-        return await asyncio.to_thread(_map_response, space)
+        return await large_json_response(request, lambda: _describe_map(space))
 
 
 @router.post(
@@ -121,23 +121,26 @@ async def locate(
 @router.get(
     "/collisions",
     response_model=CollisionsResponse,
+    responses=_UNCHANGED,
     summary="Templates that are easily confused, and the examples between them",
 )
-async def list_collisions(state: State, adapter: LibraryAdapter, caller: KeyHolder) -> Response:
+async def list_collisions(
+    request: Request, state: State, adapter: LibraryAdapter, caller: KeyHolder
+) -> Response:
     """At most 100 pairs, likeliest to be confused first."""
     with adapter.leases.hold():
         _, space = await _space(state, adapter, caller)
-        found = await asyncio.to_thread(lambda: space.collisions)
-    return json_response({"pairs": describe_collisions(found), "left_out": list(space.left_out)})
+        return await large_json_response(request, lambda: _describe_pairs(space))
 
 
 @router.get(
     "/words",
     response_model=WordsResponse,
-    responses=refusals(422),
+    responses=_UNCHANGED | refusals(422),
     summary="Where a library uses a word, in whatever form",
 )
 async def list_word_uses(
+    request: Request,
     adapter: LibraryAdapter,
     caller: KeyHolder,
     q: Annotated[str, Query(min_length=1, max_length=100, description="One word.")],
@@ -149,7 +152,7 @@ async def list_word_uses(
         found = await asyncio.to_thread(word_uses, q, templates, vocabulary, languages)
     if found is None:
         raise FieldsInvalid([("q", "expected one word, of letters or of digits")])
-    return json_response(found.to_dict())
+    return await large_json_response(request, found.to_dict)
 
 
 async def _space(
@@ -161,6 +164,10 @@ async def _space(
     return templates, await state.maps.of(adapter, templates, version)
 
 
-def _map_response(space: ExampleSpace) -> Response:
-    shown = {"points": space.points, "explained": list(space.plane.explained)}
-    return json_response({**shown, "left_out": list(space.left_out)})
+def _describe_map(space: ExampleSpace) -> dict[str, Any]:
+    explained, left_out = list(space.plane.explained), list(space.left_out)
+    return {"points": space.points, "explained": explained, "left_out": left_out}
+
+
+def _describe_pairs(space: ExampleSpace) -> dict[str, Any]:
+    return {"pairs": describe_collisions(space.collisions), "left_out": list(space.left_out)}

@@ -322,7 +322,7 @@ async function speak(language) {
 }
 
 function drawTheme(button) {
-  const theme = document.documentElement.dataset.theme ?? "auto";
+  const theme = document.documentElement.dataset.chosenTheme ?? "auto";
   const said = t("shell.theme", { theme: t(`theme.${theme}`) });
   button.setAttribute("aria-label", said);
   button.title = said;
@@ -330,10 +330,11 @@ function drawTheme(button) {
 }
 
 function nextTheme(button) {
-  const now = document.documentElement.dataset.theme ?? "auto";
+  const now = document.documentElement.dataset.chosenTheme ?? "auto";
   const next = THEMES[(THEMES.indexOf(now) + 1) % THEMES.length];
-  if (next === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = next;
+  if (next === "auto") delete document.documentElement.dataset.chosenTheme;
+  else document.documentElement.dataset.chosenTheme = next;
+  document.documentElement.dispatchEvent(new Event("theme"));
   keepPreference("orbit.theme", next === "auto" ? null : next);
   drawTheme(button);
   live(button.title);

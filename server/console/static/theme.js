@@ -9,7 +9,14 @@
   };
   const root = document.documentElement;
   const theme = read("orbit.theme");
-  if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+  if (theme === "light" || theme === "dark") root.dataset.chosenTheme = theme;
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const draw = () => {
+    root.dataset.theme = root.dataset.chosenTheme ?? (dark.matches ? "dark" : "light");
+  };
+  draw();
+  dark.addEventListener("change", draw);
+  root.addEventListener("theme", draw);
   const language = read("orbit.language");
   if (language === "he") {
     root.lang = "he";

@@ -307,7 +307,7 @@ class Ask {
   async #settle(proposed, accept) {
     const session = this.#session;
     const { proposal_id: id, seal } = proposed.metadata.proposal;
-    const body = { session_id: session.id, proposal_id: id, accept, ...(seal ? { seal } : {}) };
+    const body = { session_id: session.id, proposal_id: id, accept, explain: true, ...(seal ? { seal } : {}) };
     const since = performance.now();
     const response = await this.#client.fetch("POST", "chat/confirm", body);
     const answer = await response.json();

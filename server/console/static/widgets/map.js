@@ -332,10 +332,8 @@ export function scatter({ title, description, points, names, labels = true, onPo
     else setTimeout(readInks); // what is around the map shows first
   });
   sized.observe(stage);
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", readInks);
   const themed = new MutationObserver(readInks);
-  themed.observe(document.documentElement, { attributes: true });
+  themed.observe(document.documentElement, { attributeFilter: ["data-theme"] });
 
   return {
     element,
@@ -348,7 +346,6 @@ export function scatter({ title, description, points, names, labels = true, onPo
     close() {
       sized.disconnect();
       themed.disconnect();
-      dark.removeEventListener("change", readInks);
     },
   };
 }

@@ -1,9 +1,8 @@
-// What went wrong, in plain words; short messages that go away; what copies.
+// What went wrong, in plain words; short messages that go away.
 
 import { ApiError } from "../api.js";
 import { h, live } from "../dom.js";
 import { hasText, t } from "../i18n.js";
-import { openDialog } from "./dialog.js";
 import { icon } from "./icons.js";
 
 /** What happened, in a sentence. */
@@ -50,30 +49,4 @@ export function toast(message, kind = "") {
   shelf.append(line);
   live(message);
   setTimeout(() => line.remove(), 5000);
-}
-
-/** A button that copies `text()`, and says that it did. */
-export function copyButton(text, label, { kind = "quiet" } = {}) {
-  const button = h(
-    "button",
-    {
-      class: ["button", kind],
-      type: "button",
-      onClick: async () => {
-        try {
-          await navigator.clipboard.writeText(text());
-          toast(t("common.copied"), "ok");
-        } catch {
-          await openDialog({
-            title: label,
-            body: [h("p", null, t("common.copy_by_hand")), h("pre", { class: "code", tabindex: "0" }, text())],
-            cancel: t("common.close"),
-          });
-        }
-      },
-    },
-    icon("copy"),
-    label,
-  );
-  return button;
 }

@@ -68,8 +68,10 @@ export class Trial {
         ? h("ul", { class: "notice bad" }, errors.map((one) => h("li", { dir: "auto" }, one.what)))
         : "",
       h("div", { class: "row wrap", "data-testid": "try-counts" }, badges),
+      this.found.tried && rows.every((row) => row.kind === "same")
+        ? h("p", { class: "muted" }, t("author.try.same")) : "",
       rows.length
         ? changeList(rows.slice(0, MOST_LISTED), words, { onask: (ask) => this.page.ctx.ask(ask) })
-        : h("p", { class: "muted" }, this.found.tried ? t("author.try.same") : ""));
+        : "");
   }
 }

@@ -6,6 +6,11 @@ import { t } from "../../i18n.js";
 import { dataTable } from "../../widgets/table.js";
 import { skeleton } from "./parts.js";
 
+function placeOf({ id, line, where }) {
+  if (!id) return where ?? "";
+  return line ? `${id}:${line}` : id;
+}
+
 /** The tab of problems, for admins. */
 export class Problems {
   constructor(page) {
@@ -41,25 +46,30 @@ export class Problems {
                 id: "kind",
                 label: t("library.problem_kind"),
                 size: "s",
-                value: (row) => row.severity,
-                cell: ({ severity, kind }) => {
-                  const isWarning = severity === "warning";
+                value: (row) => row.kind,
+                cell: ({ kind, rule }) => {
+                  const isWarning = kind === "warning";
                   const name = t(isWarning ? "library.warning" : "library.error");
-                  return h("span", { class: `badge ${isWarning ? "warn" : "bad"}`, title: kind }, name);
+                  return h("span", { class: `badge ${isWarning ? "warn" : "bad"}`, title: rule }, name);
                 },
               },
               {
                 id: "what",
                 label: t("library.problem_what"),
                 value: (row) => row.what,
-                cell: (row) => h("span", { dir: "auto" }, row.what),
+                cell: (row) => h(
+                  "span",
+                  { dir: "auto" },
+                  row.what,
+                  row.hint && h("span", { class: "muted" }, ` ${row.hint}`),
+                ),
               },
               {
                 id: "where",
                 label: t("library.problem_where"),
                 size: "l",
-                value: (row) => row.where ?? "",
-                cell: (row) => h("code", null, row.where ?? ""),
+                value: placeOf,
+                cell: (row) => h("code", null, placeOf(row)),
               },
             ],
           });

@@ -4,7 +4,8 @@ import { h } from "../../dom.js";
 import { api } from "../../api.js";
 import { t, when } from "../../i18n.js";
 import { openDialog } from "../../widgets/dialog.js";
-import { copyButton, toast } from "../../widgets/notice.js";
+import { copyButton } from "../../widgets/copy.js";
+import { toast } from "../../widgets/notice.js";
 import { badge, field, fill, option, table } from "./shared.js";
 
 const TONES = { active: "ok", expired: "warn", revoked: "" };
