@@ -1,7 +1,7 @@
 // What the page says, by language: `locales/LANGUAGE/NAME.json`, one file a view.
 
 export const LANGUAGES = { en: "English", he: "עברית" };
-const RIGHT_TO_LEFT = new Set(["he"]);
+const RIGHT_TO_LEFT = new Set(["ar", "fa", "he", "ur"]); // theme.js knows them too;
 const texts = new Map();
 const loaded = new Set();
 let language = "en";

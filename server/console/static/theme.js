@@ -11,8 +11,8 @@
   const theme = read("orbit.theme");
   if (theme === "light" || theme === "dark") root.dataset.theme = theme;
   const language = read("orbit.language");
-  if (language === "he") {
-    root.lang = "he";
-    root.dir = "rtl";
+  if (language) {
+    root.lang = language;
+    root.dir = ["ar", "fa", "he", "ur"].includes(language) ? "rtl" : "ltr";
   }
 })();
