@@ -6,10 +6,12 @@ import re
 from collections.abc import AsyncIterator
 from importlib.resources import files
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
 
+from server.retrievers.requests import Kind
 from server.settings.models import ConsoleSettings, Settings
 from tests.support.api import client_from, running
 
@@ -241,6 +243,11 @@ def test_every_text_is_there_in_each_language(english: Path, language: str) -> N
     assert all(key.startswith(own) for key in here)
     for key, text in here.items():
         assert _names_in(text) == _names_in(other[key]), key
+
+
+def test_what_stands_in_the_way_is_said_in_words() -> None:
+    texts = json.loads((STATIC / "locales" / "en" / "ask.json").read_text("utf-8"))
+    assert [kind for kind in get_args(Kind) if f"ask.objection.{kind}" not in texts] == []
 
 
 def _names_in(text: str | dict[str, str]) -> set[str]:

@@ -140,7 +140,7 @@ async function showSignIn(failed = null) {
   input.focus();
   try {
     const { sample_keys: found = [] } = await api.get("console/start");
-    noKey.open = found.length === 0; // who comes for the first time has none
+    noKey.open = found.length === 0 || failed?.code === "link_invalid";
     if (found.length > 0) {
       show(
         samples,

@@ -2,7 +2,7 @@
 
 import { addressOf, api } from "../../api.js";
 import { busy, h, show } from "../../dom.js";
-import { percent, t, when } from "../../i18n.js";
+import { hasText, percent, t, when } from "../../i18n.js";
 import { chartOf } from "../../widgets/chart.js";
 import { copyButton, errorBox, toast } from "../../widgets/notice.js";
 import { icon } from "../../widgets/icons.js";
@@ -199,11 +199,15 @@ function readingOf(turn, call, ctx, { number }) {
       ),
       call.confidence !== undefined && [h("dt", null, t("ask.how_sure")), h("dd", { class: "row" }, confidence(call.confidence), likeliest && h("span", { class: "muted small" }, t("ask.likeliest"), " ", h("code", null, likeliest)), runnerUp && h("span", { class: "muted small" }, t("ask.runner_up"), " ", h("code", null, runnerUp.template_id), " ", h("span", { class: "number" }, percent(runnerUp.confidence, runnerUp.confidence < 0.01 ? 2 : 0))))],
       (call.why ?? match?.why) && [h("dt", null, t("ask.why")), h("dd", { dir: "auto" }, call.why ?? match.why)],
-      call.objection && [h("dt", null, t("ask.objection")), h("dd", null, call.objection)],
+      call.objection && [h("dt", null, t("ask.objection")), h("dd", null, sayObjection(call.objection))],
       call.policy && [h("dt", null, t("ask.policy")), h("dd", null, h("code", null, call.policy.outcome))],
     ),
     table?.element,
   );
+}
+
+function sayObjection(kind) {
+  return hasText(`ask.objection.${kind}`) ? t(`ask.objection.${kind}`) : kind.replaceAll("_", " ");
 }
 
 function skippedOf(metadata) {
