@@ -33,6 +33,9 @@ def start(
         if running is not None:
             given = options.repeated(config, data, host=host, port=port, watch=watch)
             _say_already_running(running, host, port, watch, command("restart", *given))
+            if settings.console.enabled:
+                page = command("console", "--open", *options.repeated(config, data))
+                say(f"  console: {page}")
             return
         free = check_free(settings.server.host, settings.server.port)
         wanted = Launch(

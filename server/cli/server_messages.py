@@ -41,10 +41,10 @@ def say_started(
             say(page)
         return
     say(f"Orbit is running at {running.url} (pid {running.pid}), ready after {elapsed_s:.1f} s")
-    say(f"  log:   {running.log}")
-    say(f"  stop:  {command('stop', *given)}")
     if page:
         say(page)
+    say(f"  log:     {running.log}")
+    say(f"  stop:    {command('stop', *given)}")
     say("")
     adapter = readiness.adapters_that_are("ready")[0]
     question = example_question(next(a for a in settings.adapters if a.name == adapter))

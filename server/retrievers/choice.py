@@ -302,7 +302,7 @@ def _objected(best: Judged, against: Objection, options: tuple[Match, ...]) -> N
 
 def _match(candidate: Candidate, confidence: float) -> Match:
     ranked, found = candidate.ranked, candidate.found
-    why = [f"{confidence:.0%} sure; nearest to “{ranked.nearest_example}”"]
+    why = [f"{round(confidence, 4):.0%} sure; nearest to “{ranked.nearest_example}”"]
     grounding = found.grounding
     if grounding.agrees is not None:
         why.append(f"it is {'' if grounding.agrees else 'not '}for what the rules found")

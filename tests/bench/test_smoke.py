@@ -1,6 +1,7 @@
 """Every benchmark runs, with counts so small that its figures mean nothing."""
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -33,6 +34,7 @@ FEW: dict[str, tuple[str, ...]] = {
         *("--config", "{config}"),
     ),
     "clinc150": ("{clinc150}", "--json"),
+    "console": ("--templates", "30", "--rounds", "1", "--json"),
     "csv_rows": ("--rows", "2000", "--json"),
     "databases": ("--runs", "3", "--orders", "50", "--json"),
     "composite": ("--questions", "3", "--rounds", "1", "--json"),
@@ -191,10 +193,23 @@ def test_every_benchmark_is_here() -> None:
     assert sorted(FEW) == MODULES
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m not in ("bfcl", "blind", "synthesis")])
+OWN_TEST = ("bfcl", "blind", "console", "synthesis")
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m not in OWN_TEST])
 def test_it_runs(module: str, clinc150: Path, config: Path, run: Bench) -> None:
     given = (one.format(clinc150=clinc150, config=config) for one in FEW[module])
     assert json.loads(run(module, *given))
+
+
+def test_the_console_is_measured_in_a_browser(run: Bench) -> None:
+    if not (shutil.which("chromium") or shutil.which("google-chrome")):
+        pytest.skip("there is no Chromium here")
+    pytest.importorskip("playwright", reason="./bin/orbit.sh install browser")
+    found = json.loads(run("console", *FEW["console"]))
+    assert 0 < found["first_view"]["sign_in_kb"]["max"] < found["first_view"]["whole_kb"]["max"]
+    opened = [each["step"] for each in found["interactions"] if each["shown_ms"] is not None]
+    assert opened[:2] == ["open the library", "open the map"]
 
 
 @needs_local_model

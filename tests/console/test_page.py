@@ -6,10 +6,12 @@ import re
 from collections.abc import AsyncIterator
 from importlib.resources import files
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
 
+from server.retrievers.requests import Kind
 from server.settings.models import ConsoleSettings, Settings
 from tests.support.api import client_from, running
 
@@ -211,18 +213,41 @@ def test_no_file_makes_markup_of_text_or_loads_from_elsewhere(name: str) -> None
 
 
 LOCALES = sorted((STATIC / "locales" / "en").glob("*.json"))
+LANGUAGES = sorted(folder.name for folder in (STATIC / "locales").iterdir())
 
 
+async def test_every_language_can_be_chosen_and_is_told(browser: httpx.AsyncClient) -> None:
+    told = (await browser.get("/console/start")).json()["languages"]
+    names = re.search(r"LANGUAGES = \{(.*)\}", (STATIC / "i18n.js").read_text("utf-8"))
+    assert names is not None
+    assert LANGUAGES == sorted(told) == sorted(re.findall(r"(\w+):", names[1]))
+
+
+def test_the_first_paint_and_the_page_know_the_same_languages_from_right_to_left() -> None:
+    lists = [
+        re.search(r'\["ar"[^]]*\]', (STATIC / name).read_text("utf-8"))
+        for name in ("i18n.js", "theme.js")
+    ]
+    assert len({found[0] for found in lists if found}) == 1
+    assert None not in lists
+
+
+@pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "en"])
 @pytest.mark.parametrize("english", LOCALES, ids=lambda path: path.stem)
-def test_every_text_is_there_in_each_language(english: Path) -> None:
+def test_every_text_is_there_in_each_language(english: Path, language: str) -> None:
     here = json.loads(english.read_text("utf-8"))
-    other = json.loads((STATIC / "locales" / "he" / english.name).read_text("utf-8"))
+    other = json.loads((STATIC / "locales" / language / english.name).read_text("utf-8"))
     assert set(here) == set(other)
     prefix = ("common.", "error.", "nav.", "shell.", "signin.", "state.", "theme.", "unit.")
     own = prefix if english.stem == "shell" else (f"{english.stem}.",)
     assert all(key.startswith(own) for key in here)
     for key, text in here.items():
         assert _names_in(text) == _names_in(other[key]), key
+
+
+def test_what_stands_in_the_way_is_said_in_words() -> None:
+    texts = json.loads((STATIC / "locales" / "en" / "ask.json").read_text("utf-8"))
+    assert [kind for kind in get_args(Kind) if f"ask.objection.{kind}" not in texts] == []
 
 
 def _names_in(text: str | dict[str, str]) -> set[str]:

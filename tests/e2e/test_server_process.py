@@ -100,7 +100,7 @@ def orbit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orbit]:
     # The person at the terminal is shown where it runs, and lines to paste: the same folder.
     assert f"Orbit is running at http://localhost:{port} (pid " in started.stderr
     same = shlex.join(["--data", str(orbit.data_dir)])
-    assert f"  stop:  ./bin/orbit.sh stop {same}\n" in started.stderr
+    assert f"  stop:    ./bin/orbit.sh stop {same}\n" in started.stderr
     assert f"  console: http://127.0.0.1:{port}/#link=" in started.stderr
     assert started.stderr.splitlines()[-2:] == [
         f"  ./utils/scripts/generate-sample-api-keys.sh --adapter intent-agent-example {same}",
@@ -122,7 +122,11 @@ def test_starting_again_changes_nothing_and_says_where_it_runs(orbit: Orbit) -> 
     before = orbit.status()
     again = orbit.run("start")
     assert (again.returncode, again.stdout) == (0, "")
-    assert again.stderr == (f"Orbit is already running at {before['url']} (pid {before['pid']})\n")
+    same = shlex.join(["--data", str(orbit.data_dir)])
+    assert again.stderr == (
+        f"Orbit is already running at {before['url']} (pid {before['pid']})\n"
+        f"  console: ./bin/orbit.sh console --open {same}\n"
+    )
     assert orbit.status() == before
 
 

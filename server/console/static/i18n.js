@@ -1,10 +1,11 @@
 // What the page says, by language: `locales/LANGUAGE/NAME.json`, one file a view.
 
 export const LANGUAGES = { en: "English", he: "עברית" };
-const RIGHT_TO_LEFT = new Set(["he"]);
+const RIGHT_TO_LEFT = new Set(["ar", "fa", "he", "ur"]); // theme.js knows them too;
 const texts = new Map();
 const loaded = new Set();
 let language = "en";
+let region = "en";
 let plurals = new Intl.PluralRules("en");
 
 /** The language that was chosen, else the first of the browser's that there is. */
@@ -26,6 +27,7 @@ export function currentLanguage() {
 /** Speak `next` from now on; what is shown has to be made anew. */
 export async function setLanguage(next) {
   language = next in LANGUAGES ? next : "en";
+  region = navigator.languages.find((each) => each.split("-")[0] === language) ?? language;
   plurals = new Intl.PluralRules(language);
   document.documentElement.lang = language;
   document.documentElement.dir = RIGHT_TO_LEFT.has(language) ? "rtl" : "ltr";
@@ -71,9 +73,9 @@ export function hasText(key) {
   return texts.has(key);
 }
 
-/** A number as the language writes it. */
+/** A number as it is written where the reader lives. */
 export function n(value, options = {}) {
-  return new Intl.NumberFormat(language, { maximumFractionDigits: 2, ...options }).format(value);
+  return new Intl.NumberFormat(region, { maximumFractionDigits: 2, ...options }).format(value);
 }
 
 /** A share from 0 to 1 as a percentage. */
@@ -88,7 +90,7 @@ export function duration(ms) {
   return t("unit.milliseconds", { value: n(ms, { maximumFractionDigits: digits }) });
 }
 
-/** A moment as the language writes it; `style` is `time`, `date`, or both. */
+/** A moment as it is written where the reader lives; `style` is `time`, `date`, or both. */
 export function when(moment, style = "both") {
   const date = moment instanceof Date ? moment : new Date(moment);
   if (Number.isNaN(date.getTime())) return String(moment);
@@ -97,5 +99,5 @@ export function when(moment, style = "both") {
     date: { dateStyle: "medium" },
     time: { timeStyle: "medium" },
   }[style];
-  return new Intl.DateTimeFormat(language, options).format(date);
+  return new Intl.DateTimeFormat(region, options).format(date);
 }

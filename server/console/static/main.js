@@ -80,12 +80,21 @@ async function showSignIn(failed = null) {
     spellcheck: "false",
     required: true,
     dir: "ltr",
-    placeholder: "…",
+    placeholder: "orb_…",
     dataset: { testid: "key" },
   });
   const keep = h("input", { type: "checkbox", id: uid("keep") });
   const submit = h("button", { class: "button primary wide", type: "submit" }, t("signin.submit"));
   const samples = h("div", { class: "samples" });
+  const noKey = h(
+    "details",
+    { class: "muted" },
+    h("summary", null, t("signin.no_key")),
+    h("p", null, t("signin.admin_how")),
+    h("pre", { class: "code" }, "./bin/orbit.sh console --open"),
+    h("p", null, t("signin.key_how")),
+    h("pre", { class: "code" }, "./bin/orbit.sh keys create --adapter NAME"),
+  );
 
   const enterWith = async (key, button) => {
     clear(problem);
@@ -124,21 +133,14 @@ async function showSignIn(failed = null) {
         problem,
         samples,
         form,
-        h(
-          "details",
-          { class: "muted" },
-          h("summary", null, t("signin.no_key")),
-          h("p", null, t("signin.admin_how")),
-          h("pre", { class: "code" }, "./bin/orbit.sh console --open"),
-          h("p", null, t("signin.key_how")),
-          h("pre", { class: "code" }, "./bin/orbit.sh keys create --adapter NAME"),
-        ),
+        noKey,
       ),
     ),
   );
   input.focus();
   try {
     const { sample_keys: found = [] } = await api.get("console/start");
+    noKey.open = found.length === 0 || failed?.code === "link_invalid";
     if (found.length > 0) {
       show(
         samples,

@@ -18,8 +18,8 @@
   dark.addEventListener("change", draw);
   root.addEventListener("theme", draw);
   const language = read("orbit.language");
-  if (language === "he") {
-    root.lang = "he";
-    root.dir = "rtl";
+  if (language) {
+    root.lang = language;
+    root.dir = ["ar", "fa", "he", "ur"].includes(language) ? "rtl" : "ltr";
   }
 })();

@@ -10,6 +10,7 @@ import { errorBox, toast } from "../widgets/notice.js";
 
 const FEW = 4;
 const MOST_SHOWN = 50;
+const WRITTEN_MS = 1500; // what was asked a moment ago is kept within a second
 const TONES = { declined: "warn", "asked back": "", corrected: "warn", "marked wrong": "bad" };
 const words = (key, values) => t(`inbox.decision.${key}`, values);
 
@@ -77,8 +78,12 @@ class Inbox {
       clear(this.root).append(turnedOff());
       return;
     }
+    const isFirst = this.clusters === undefined;
     this.clusters = found.clusters;
     this.show();
+    if (isFirst && !this.clusters.length) {
+      setTimeout(() => !this.gone && !this.clusters.length && this.load(), WRITTEN_MS);
+    }
   }
 
   show() {

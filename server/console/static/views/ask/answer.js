@@ -2,7 +2,7 @@
 
 import { addressOf, api } from "../../api.js";
 import { busy, h, show } from "../../dom.js";
-import { percent, t, when } from "../../i18n.js";
+import { hasText, percent, t, when } from "../../i18n.js";
 import { chartOf } from "../../widgets/chart.js";
 import { copyButton } from "../../widgets/copy.js";
 import { errorBox, toast } from "../../widgets/notice.js";
@@ -182,6 +182,7 @@ function readingOf(turn, call, ctx, { number }) {
     marks = markedMessage(turn.message, call.coverage, { onWord: ctx.library.word, point: (name) => table?.point(name) });
   }
   const runnerUp = match?.runner_up;
+  const likeliest = template ? null : call.nearest?.[0]?.template_id;
   return h(
     "section",
     { class: "call stack" },
@@ -197,13 +198,17 @@ function readingOf(turn, call, ctx, { number }) {
         template ? h("button", { class: "link", type: "button", title: t("ask.in_library"), onClick: () => ctx.library.template(template) }, template) : h("span", { class: "muted" }, t("ask.no_template")),
         ran && h("span", { class: "muted small" }, [ran.tool_name, ran.operation].filter(Boolean).join(" · ")),
       ),
-      call.confidence !== undefined && [h("dt", null, t("ask.how_sure")), h("dd", { class: "row" }, confidence(call.confidence), runnerUp && h("span", { class: "muted small" }, t("ask.runner_up"), " ", h("code", null, runnerUp.template_id), " ", h("span", { class: "number" }, percent(runnerUp.confidence, runnerUp.confidence < 0.01 ? 2 : 0))))],
+      call.confidence !== undefined && [h("dt", null, t("ask.how_sure")), h("dd", { class: "row" }, confidence(call.confidence), likeliest && h("span", { class: "muted small" }, t("ask.likeliest"), " ", h("code", null, likeliest)), runnerUp && h("span", { class: "muted small" }, t("ask.runner_up"), " ", h("code", null, runnerUp.template_id), " ", h("span", { class: "number" }, percent(runnerUp.confidence, runnerUp.confidence < 0.01 ? 2 : 0))))],
       (call.why ?? match?.why) && [h("dt", null, t("ask.why")), h("dd", { dir: "auto" }, call.why ?? match.why)],
-      call.objection && [h("dt", null, t("ask.objection")), h("dd", null, call.objection)],
+      call.objection && [h("dt", null, t("ask.objection")), h("dd", null, sayObjection(call.objection))],
       call.policy && [h("dt", null, t("ask.policy")), h("dd", null, h("code", null, call.policy.outcome))],
     ),
     table?.element,
   );
+}
+
+function sayObjection(kind) {
+  return hasText(`ask.objection.${kind}`) ? t(`ask.objection.${kind}`) : kind.replaceAll("_", " ");
 }
 
 function skippedOf(metadata) {

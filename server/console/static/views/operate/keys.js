@@ -43,7 +43,7 @@ export function mount(root, ctx) {
     }
     return table(t("operate.tab.keys"), [
       [t("operate.keys.key"), (key) => h("div", { class: "stack none" },
-        h("code", { dir: "ltr" }, key.key_id),
+        h("code", { class: "key-id", dir: "ltr" }, key.key_id),
         key.label ? h("span", { class: "muted small", dir: "auto" }, key.label) : null)],
       [t("operate.keys.adapter"), (key) => h("span", { dir: "auto" }, key.adapter)],
       [t("operate.keys.user"), (key) => h("span", { dir: "auto" }, key.user_id ?? "–")],

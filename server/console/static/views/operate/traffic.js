@@ -2,10 +2,12 @@
 
 import { clear, h } from "../../dom.js";
 import { api } from "../../api.js";
-import { duration, n, percent, t, when } from "../../i18n.js";
+import { duration, hasText, loadTexts, n, percent, t, when } from "../../i18n.js";
 import { lines } from "../../widgets/plot.js";
 import { growth, growthBy, parseMetrics, quantile, sum } from "../../widgets/prometheus.js";
 import { refusal, waiting } from "./shared.js";
+
+await loadTexts("ask"); // the names of the stages
 
 const EVERY_MS = 2000;
 const KEPT = 150; // five minutes
@@ -193,8 +195,8 @@ function drawStages(node, now) {
   clear(node).append(
     h("h2", { class: "plot-title" }, t("operate.stages")),
     h("ul", { class: "scores" }, rows.map(({ stage, mean }) => h("li", {},
-      h("code", { dir: "ltr" }, stage),
-      h("meter", { min: "0", max: String(most), value: mean, "aria-label": stage }),
+      h("span", {}, stageName(stage)),
+      h("meter", { min: "0", max: String(most), value: mean, "aria-label": stageName(stage) }),
       h("span", {}, duration(mean))))));
 }
 
@@ -203,6 +205,8 @@ const toneOf = (decision) => {
   if (decision === "blocked") return "bad";
   return ABSTENTIONS.has(decision) ? "warn" : "";
 };
+
+const stageName = (stage) => (hasText(`ask.stage.${stage}`) ? t(`ask.stage.${stage}`) : stage);
 
 const nameOf = (decision) => {
   const key = `operate.decision.${decision}`;
