@@ -42,6 +42,8 @@ class NearestText(NamedTuple):
 
 
 _NO_COUNTER: Final = NearestText(0.0, "")
+_WRITTEN: Final = 0.97
+"""How likely a question means a template, at the least, that has it as an example."""
 
 
 class ExampleSearch:
@@ -57,6 +59,12 @@ class ExampleSearch:
         self._source = index if vectors is None else vectors
         self._groups: dict[str, tuple[slice, Sequence[str]]] = {}
         self._counters: dict[str, _Counters] = {}
+        self._written: dict[str, tuple[str, ...]] = {}
+        for entry in index.entries:
+            if entry.kind == "example":
+                sentence = _sentence(entry.masked)
+                owners = self._written.get(sentence, ())
+                self._written[sentence] = tuple(dict.fromkeys((*owners, entry.template_id)))
         start = 0
         for (template, counter), group in groupby(index.entries, key=_owner):
             # Of texts that are compared as the same one, the first is shown for all.
@@ -74,6 +82,11 @@ class ExampleSearch:
                 of_examples = slice(of_examples.start, of_examples.start + max(own.values()) + 1)
             refused = {e.masked: e.text for e in members if e.masked not in own}
             self._counters[template] = _Counters(of_examples, places, texts, refused)
+
+    def written_for(self, readings: Sequence[str]) -> frozenset[str]:
+        """Return the templates of which a question is an example, but for its values."""
+        found = (self._written.get(_sentence(reading), ()) for reading in readings)
+        return frozenset(owner for owners in found for owner in owners)
 
     async def nearest(self, readings: Vectors, templates: Sequence[str]) -> list[NearestText]:
         """Return the text of each template that is nearest to any of the readings (n, d)."""
@@ -154,6 +167,21 @@ def _nearest_of(vectors: Vectors, texts: Sequence[str], readings: Vectors) -> Ne
     best = int(likeness.argmax())
     similarity = max(-1.0, min(1.0, likeness.item(best)))
     return NearestText(similarity, texts[best // len(readings)])
+
+
+def _sentence(masked: str) -> str:
+    """A text by which sentences are compared that end in other signs or in none."""
+    return masked.rstrip(" ?!.")
+
+
+def _with_owners(shares: Vectors, places: Sequence[int]) -> Vectors:
+    """The probabilities of a question that is an example of the templates at `places`."""
+    own = shares[places].sum()
+    if own >= _WRITTEN:
+        return shares
+    raised: Vectors = shares * ((1 - _WRITTEN) / (1 - own))
+    raised[places] = shares[places] * (_WRITTEN / own) if own > 0 else _WRITTEN / len(places)
+    return raised
 
 
 def _without(text: str, word: str) -> str:
@@ -248,6 +276,10 @@ class Matcher:
         again = plain if corrected == text.lower() else masked(corrected)
         return tuple(dict.fromkeys((plain, again)))
 
+    def is_example(self, text: str) -> bool:
+        """Return whether a template has the question among its examples, but for its values."""
+        return bool(self._search.written_for(self._read(text, self._mask)))
+
     async def rank(self, text: str, *, limit: int) -> Ranking:
         """Return the `limit` likeliest; raise `ProviderError` or `IndexUnavailable`."""
         readings = self._read(text, self._mask)
@@ -259,6 +291,9 @@ class Matcher:
             shares = await asyncio.to_thread(self._head.probabilities, vectors, readings)
         else:
             shares = self._head.probabilities(vectors, readings)
+        if owners := self._search.written_for(readings):
+            places = [place for place, name in enumerate(self._templates) if name in owners]
+            shares = _with_owners(shares, places)
         # The earlier of two equals first.
         best = np.argsort(-shares[:-1], kind="stable")[:limit].tolist()
         templates = [self._templates[place] for place in best]

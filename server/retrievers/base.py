@@ -76,7 +76,9 @@ class TemplateRetriever:
         # What "tomorrow" means depends on the server's time zone.
         reading = parts.extractor.read(turn.text, turn.received_at.astimezone())
         with trace.stage("match") as details:
-            asked = parts.extractor.request_text(reading)
+            asked = turn.text
+            if not parts.matcher.is_example(asked):
+                asked = parts.extractor.request_text(reading)
             ranking = await parts.matcher.rank(asked, limit=parts.max_templates)
             details["candidates"] = [
                 {

@@ -1,6 +1,7 @@
 """Whole matching, with the real encoder and the real store."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,27 @@ async def test_questions_find_their_template_or_none(
     matcher: Matcher, text: str, template: str | None
 ) -> None:
     assert answer(await matcher.rank(text, limit=3)) == template
+
+
+async def test_a_question_that_is_an_example_is_for_its_template(
+    encoder: Embedder, store: TemplateStore, tmp_path: Path
+) -> None:
+    """Unlike all others as it is; with other values it is the same sentence."""
+    story = "my aunt packs 3 coats, shall she"
+    weather = TRAVEL.templates["weather"]
+    told = replace(weather, nl_examples=(*weather.nl_examples, story))
+    library = Library(TRAVEL.domain, {**TRAVEL.templates, "weather": told})
+    matcher = await Matcher.open("told", library, encoder, store, state_dir=tmp_path / "heads")
+    assert matcher.is_example("My aunt packs 5 coats, shall she?")
+    assert not matcher.is_example("my aunt packs coats")
+    for text in (story, "My aunt packs 5 coats, shall she?"):
+        ranking = await matcher.rank(text, limit=3)
+        (best, *_), outside = ranking.candidates, ranking.out_of_scope
+        assert (best.template_id, best.probability > 0.96, outside < 0.04) == (
+            "weather",
+            True,
+            True,
+        )
 
 
 async def test_a_ranking_says_how_near_and_how_likely(matcher: Matcher) -> None:
