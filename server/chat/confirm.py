@@ -11,7 +11,9 @@ from server.chat.execute import execute_call
 from server.conversation.confirmations.pending_calls import PendingCall
 from server.conversation.confirmations.service import ConfirmationService, FinalState
 from server.conversation.store import conversation_key
+from server.core.chat_messages import Message
 from server.core.decision import (
+    Answer,
     Call,
     Ending,
     NotExecutedReason,
@@ -20,7 +22,7 @@ from server.core.decision import (
     Trace,
 )
 from server.core.storable import storable_text
-from server.core.turn import Turn
+from server.core.turn import ConversationContext, Turn
 from server.errors import (
     AdapterUnavailable,
     AdapterUnknown,
@@ -41,6 +43,8 @@ _LATER: Final[frozenset[Outcome]] = frozenset(
 )
 """Refusals after which the same yes may succeed."""
 
+_LOOK_EVERY_S: Final = 0.1
+_KEPT_WITHIN_S: Final = 0.5
 _REASONS: Final[dict[type[OrbitError], NotExecutedReason]] = {
     ProposalUnknown: "unknown",
     ProposalSettled: "settled",
@@ -111,22 +115,40 @@ async def hold_call(
     return _pending_confirmation(template, held)
 
 
+def awaits_reply(turn: Turn) -> bool:
+    """Whether the conversation shows a call that waits for a yes, or that seems to."""
+    context = turn.context
+    return context.held is not None or (turn.transcript is not None and context.waiting is not None)
+
+
+def is_reply(text: str) -> bool:
+    """Whether a text is a yes or a no, or as much as tries to be one."""
+    return shipped_replies().read(text) != "other"
+
+
 async def reply_to_pending(adapter: Adapter, turn: Turn, trace: Trace) -> Resolution | None:
     """What a yes or a no in the conversation does; None where the turn is neither.
+
+    Where the call is one that was never proposed here, or long ago, it says so.
 
     Raises:
         StoreUnavailable, AdapterUnavailable: as `resolve_proposal`.
     """
     proposal_id, confirmations = turn.context.held, adapter.proposals
-    if proposal_id is None or confirmations is None:
+    if confirmations is None:
         return None
     with trace.stage("reply") as details:
         reading = shipped_replies().read(turn.text)
         details |= {"reading": reading, "proposal_id": proposal_id}
     if reading == "other":
         return None
+    if proposal_id is None:
+        adapter.metrics.proposal(adapter.name, "unknown")
+        return Resolution(adapter, ProposalNotExecuted("unknown", ""))
+    if turn.context.held_in is not None:
+        turn = replace(turn, session_id=turn.context.held_in)
     try:
-        if reading == "unclear":
+        if reading == "unclear" or (reading == "yes" and not turn.runs):
             return await _ask_again(adapter, turn, confirmations, proposal_id)
         return await resolve_proposal(adapter, turn, proposal_id, trace, accept=reading == "yes")
     except tuple(_REASONS) as failed:
@@ -164,6 +186,45 @@ async def resolve_proposal(
     adapter.metrics.proposal(adapter.name, "declined")
     trace.note("confirm", {"proposal_id": proposal_id, "outcome": "declined"})
     return Resolution(adapter, ProposalNotExecuted("declined", proposal_id, origin=held.origin))
+
+
+async def keep_reply(adapter: Adapter, turn: Turn, answer: Answer) -> None:
+    """Keep the answer to a yes or a no for a client that tells the same conversation again.
+
+    Raises:
+        StoreUnavailable: it could not be kept.
+    """
+    store = adapter.conversations
+    if store is not None and turn.transcript is not None:
+        said = ConversationContext((Message("assistant", answer.kept_content),))
+        await store.remember(turn.caller, turn.session_id, said, at_once=True)
+
+
+async def first_reply(
+    adapter: Adapter, turn: Turn, resolution: Resolution, *, within_s: float
+) -> str | None:
+    """The answer that the same yes or no got before, once it is there; None where there is none.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    store, confirmations, ending = adapter.conversations, adapter.proposals, resolution.ending
+    settled = isinstance(ending, ProposalNotExecuted) and ending.why == "settled"
+    if store is None or confirmations is None or turn.transcript is None or not settled:
+        return None
+    assert isinstance(ending, ProposalNotExecuted)  # noqa: S101  as `settled` says
+    session_id, waited_s, ended_s = turn.context.held_in or turn.session_id, 0.0, 0.0
+    while True:
+        given = await store.recall(turn.caller, turn.session_id)
+        if given.messages:
+            return given.messages[-1].content
+        # What has ended is kept right after.
+        if not await confirmations.is_under_way(turn.caller, session_id, ending.proposal_id):
+            ended_s += _LOOK_EVERY_S
+        if ended_s > _KEPT_WITHIN_S or waited_s > within_s:
+            return None
+        await asyncio.sleep(_LOOK_EVERY_S)
+        waited_s += _LOOK_EVERY_S
 
 
 async def _run_held_call(

@@ -111,6 +111,13 @@ class SeveralEndings:
         return next(held, None)
 
 
+@dataclass(frozen=True, slots=True)
+class DecidedCalls:
+    """Calls that were judged and not made: whoever asked makes them."""
+
+    calls: tuple[Call, ...]
+
+
 NotExecutedReason = Literal[
     "declined", "unclear", "expired", "settled", "altered", "changed", "unknown"
 ]
@@ -230,7 +237,7 @@ Decision = (
 )
 
 
-Ending = Decision | SeveralEndings | PendingConfirmation | ProposalNotExecuted
+Ending = Decision | SeveralEndings | DecidedCalls | PendingConfirmation | ProposalNotExecuted
 """How a turn ended: its decision, or what became of a call that had to be confirmed."""
 
 
