@@ -25,6 +25,7 @@ from server.authoring.saving import LibrarySaver
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.inbox import InboxStore
 from server.core.storable import storable_text
+from server.core.transcript import TranscriptKey
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
 from server.evaluation.drafts import DraftDesk
@@ -48,7 +49,7 @@ class ApiState:
     One that `listens_locally` is bound to an address that only this machine reaches. Without
     `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one; without
     an `audit`, no calls are. Whoever checks the files of a library holds `checking`, since that
-    takes a processor.
+    takes a processor. `transcripts` know conversations by what was said.
     """
 
     adapters: Adapters
@@ -77,6 +78,7 @@ class ApiState:
     proposals: ConfirmationService | None = None
     audit: AuditReader | None = None
     maps: LibraryMaps = field(default_factory=LibraryMaps)
+    transcripts: TranscriptKey = field(default_factory=TranscriptKey)
     checking: asyncio.Lock = field(default_factory=asyncio.Lock)
     instance: str = field(default_factory=lambda: uuid4().hex)
 

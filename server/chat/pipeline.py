@@ -197,8 +197,8 @@ async def _answer_turn(
         asked = await _with_sources(asked, trace, deadline, leases)
 
     if guarded.decision is None and not turn.given:
-        if turn.transcript is not None and turn.transcript.returned:
-            return await _answer_returned(adapter, asked, turn, turn.transcript, trace)
+        if turn.returned:
+            return await _answer_returned(adapter, asked, turn, trace)
         if awaits_reply(turn):
             resolution = await reply_to_pending(adapter, turn, trace)
             if resolution is not None:
@@ -360,12 +360,10 @@ async def _understand_turn(
     )
 
 
-async def _answer_returned(
-    adapter: Adapter, asked: Adapter, turn: Turn, told: Transcript, trace: Trace
-) -> Answer:
+async def _answer_returned(adapter: Adapter, asked: Adapter, turn: Turn, trace: Trace) -> Answer:
     """The answer to a question whose calls the client made itself."""
-    calls, ended, by = returned_calls(asked, turn.caller, told.returned), list[EndedCall](), asked
-    for (whose, decided), each in zip(calls, told.returned, strict=True):
+    calls, ended, by = returned_calls(asked, turn.caller, turn.returned), list[EndedCall](), asked
+    for (whose, decided), each in zip(calls, turn.returned, strict=True):
         own, _ = await detect_intent(whose, turn, trace)
         outcome = await take_result(whose, own, decided, each.result, trace)
         called = replace(decided, call=outcome.call)

@@ -79,13 +79,12 @@ class ReturnedCall:
 class Transcript:
     """What was said before a question, as the client tells it, oldest first.
 
-    What was `returned` belongs to the question. `moment` is the one in which it is answered.
+    `moment` is the one in which it is answered.
     """
 
     key: TranscriptKey
     exchanges: tuple[Exchange, ...]
     moment: str
-    returned: tuple[ReturnedCall, ...] = ()
 
     def after(self, text: str, calls: Iterable[ToldCall] = ()) -> str:
         """Return the id of the moment after the answer."""

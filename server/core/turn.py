@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from server.core.chat_messages import Message
-from server.core.transcript import Transcript
+from server.core.transcript import ReturnedCall, Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,5 +138,7 @@ class Turn:
     """Whether the client named the conversation, which may then have earlier turns."""
     transcript: Transcript | None = None
     """The conversation as the client tells it, where it does not name one."""
+    returned: tuple[ReturnedCall, ...] = ()
+    """What came of the calls of this question, where the client made them itself."""
     runs: bool = True
     """Whether what is decided is done; else the client is told the calls, to make them itself."""
