@@ -120,8 +120,10 @@ class ResponseShape:
         yield {"type": "response.in_progress", "response": begun}
         for at, item in enumerate(self._items(answer)):
             where = {"item_id": item["id"], "output_index": at}
-            added: dict[str, Any] = {**item, "status": "in_progress"}
-            added |= {"content": []} if item["type"] == "message" else {"arguments": ""}
+            filled_later: dict[str, Any] = {"content": []}
+            if item["type"] != "message":
+                filled_later = {"arguments": ""}
+            added = {**item, "status": "in_progress", **filled_later}
             yield {"type": "response.output_item.added", "output_index": at, "item": added}
             if item["type"] == "message":
                 yield from _text_events(where, item["content"][0], pieces)

@@ -27,9 +27,8 @@ class Served:
     url: str
     key: str
 
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"api_key": self.key, "base_url": self.url, "max_retries": 0}
+    def client(self, kind: Any = openai.AsyncOpenAI) -> Any:
+        return kind(api_key=self.key, base_url=self.url, max_retries=0)
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
 async def test_the_client_goes_on_with_its_messages_and_confirms(served: Served) -> None:
     messages: list[Any] = []
     heard = []
-    async with openai.AsyncOpenAI(**served.options) as client:
+    async with served.client() as client:
         for text in (LISTED, "delete the second one", "yes", "Show order 6"):
             messages.append({"role": "user", "content": text})
             answer = await client.chat.completions.create(model="shop", messages=messages)
@@ -69,15 +68,15 @@ async def test_a_stream_is_gone_on_with_as_well(served: Served) -> None:
         messages.append({"role": "assistant", "content": said})
         return said
 
-    async with openai.AsyncOpenAI(**served.options) as client:
+    async with served.client() as client:
         assert "Ana Silva" in await say(client, LISTED)
         assert "Please confirm" in await say(client, "delete the second one")
         assert await say(client, "yes") == "1 row was changed."
 
 
 async def test_the_client_that_waits_does_the_same(served: Served) -> None:
-    def work() -> tuple[str, list[str], Any]:
-        with openai.OpenAI(**served.options) as client:
+    def work() -> tuple[Any, list[str], Any]:
+        with served.client(openai.OpenAI) as client:
             asked = [{"role": "user", "content": LISTED}]
             first = client.chat.completions.create(model="shop", messages=asked)
             more = [*asked, first.choices[0].message, {"role": "user", "content": "the second one"}]
@@ -95,7 +94,7 @@ async def test_the_client_that_waits_does_the_same(served: Served) -> None:
 async def test_the_client_gets_calls_in_place_of_answers(served: Served) -> None:
     messages: list[Any] = [{"role": "user", "content": LISTED}]
     asked = {"model": "shop", "messages": messages}
-    async with openai.AsyncOpenAI(**served.options) as client:
+    async with served.client() as client:
         answer = await client.chat.completions.create(**asked, tool_choice="required")
         stream = await client.chat.completions.create(
             **asked, stream=True, extra_headers={"x-orbit-run": "false"}
@@ -114,7 +113,7 @@ async def test_the_client_gets_calls_in_place_of_answers(served: Served) -> None
 
 
 async def test_responses_go_on_from_the_one_before(served: Served) -> None:
-    async with openai.AsyncOpenAI(**served.options) as client:
+    async with served.client() as client:
         first = await client.responses.create(model="shop", input=LISTED)
         assert "Ana Silva" in first.output_text
         assert (first.status, first.usage.total_tokens) == ("completed", 0)
@@ -140,7 +139,7 @@ async def test_responses_go_on_from_the_one_before(served: Served) -> None:
 
 
 async def test_responses_go_on_with_a_list_and_come_as_events(served: Served) -> None:
-    async with openai.AsyncOpenAI(**served.options) as client:
+    async with served.client() as client:
         items: list[Any] = [{"role": "user", "content": LISTED}]
         first = await client.responses.create(model="shop", input=items)
         items += [*first.output, {"role": "user", "content": "delete the second one"}]
@@ -169,7 +168,7 @@ async def test_responses_go_on_with_a_list_and_come_as_events(served: Served) ->
 
 
 async def test_responses_may_be_calls(served: Served) -> None:
-    async with openai.AsyncOpenAI(**served.options) as client:
+    async with served.client() as client:
         items: list[Any] = [{"role": "user", "content": LISTED}]
         told = await client.responses.create(model="shop", input=items, tool_choice="required")
         (call,) = told.output
@@ -201,7 +200,7 @@ async def test_responses_may_be_calls(served: Served) -> None:
 async def test_what_a_response_cannot_have_is_said(
     served: Served, more: dict[str, Any], param: str
 ) -> None:
-    async with openai.AsyncOpenAI(**served.options) as client:
+    async with served.client() as client:
         with pytest.raises(openai.BadRequestError) as failure:
             await client.responses.create(**{"model": "shop", "input": "yes", **more})
     assert (failure.value.param, failure.value.code) == (param, "request_invalid")
