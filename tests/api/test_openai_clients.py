@@ -12,7 +12,16 @@ from typing import Any
 import openai
 import pytest
 
-from tests.support.api import served_on_loopback
+from server.access.keys import KeyStore
+from server.access.models import NewKey
+from server.adapters.registry import Adapters
+from server.core.chat_messages import Reply, TokenUsage
+from server.metrics.metrics import Metrics
+from server.providers.chat.scripted import ScriptedChat
+from server.providers.metered import MeteredChatModel
+from tests.adapters.cities import configure_cities
+from tests.llm.adapters import speaking
+from tests.support.api import api_over, api_state, running, served_on_loopback
 from tests.support.sql_shop import open_shop
 
 pytestmark = pytest.mark.anyio
@@ -233,3 +242,63 @@ async def test_the_chat_program_llm_goes_on_and_confirms(served: Served, tmp_pat
     assert "Please confirm" in await say("-c", "delete the second one")
     assert await say("-c", "--no-stream", "yes") == "1 row was changed."
     assert await say("Show order 6") == "Nothing was found."
+
+
+async def test_what_a_model_reads_and_writes_is_told(tmp_path: Path) -> None:
+    said = Reply("The answer is 30: 15% of 200.", "m", tokens=TokenUsage(40, 9))
+    keys = await KeyStore.open(f"sqlite:///{tmp_path / 'orbit.db'}", tmp_path / "secret")
+    key, _ = await keys.create(NewKey("arithmetic"))
+    adapters = Adapters(("arithmetic",))
+    adapters.opened(speaking(MeteredChatModel(ScriptedChat([said] * 3), Metrics())))
+    async with (
+        api_state(adapters, keys, tmp_path) as state,
+        served_on_loopback(api_over(state)) as url,
+        Served(f"{url}/v1", key).client() as client,
+    ):
+        asked = [{"role": "user", "content": "What is 15% of 200?"}]
+        whole = await client.chat.completions.create(model="arithmetic", messages=asked)
+        stream = await client.chat.completions.create(
+            model="arithmetic", messages=asked, stream=True, stream_options={"include_usage": True}
+        )
+        last = [chunk async for chunk in stream][-1]
+        response = await client.responses.create(model="arithmetic", input=asked)
+    await keys.close()
+    assert whole.choices[0].message.content == said.text
+    for usage in (whole.usage, last.usage):
+        used = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
+        assert used == (40, 9, 49)
+    assert (response.usage.input_tokens, response.usage.output_tokens) == (40, 9)
+
+
+async def test_several_adapters_behind_one_are_gone_on_with(tmp_path: Path) -> None:
+    configured = configure_cities(tmp_path)
+    async with (
+        running(configured.settings, configured.environ) as app,
+        served_on_loopback(app) as url,
+    ):
+        await app.state.api.adapters.every_one_tried()
+        key, _ = await app.state.api.keys.create(NewKey("cities"))
+        messages: list[Any] = []
+        async with Served(f"{url}/v1", key).client() as client:
+
+            async def say(text: str, **more: Any) -> Any:
+                messages.append({"role": "user", "content": text})
+                answer = await client.chat.completions.create(
+                    model="cities", messages=messages, **more
+                )
+                messages.append(answer.choices[0].message)
+                return answer.choices[0].message
+
+            await say("How many bikes were stolen in 2020 in Ottawa?")
+            assert (await say("and in 2021?")).content == "121 bikes"
+            told = await say("and in 2022?", tool_choice="required")
+            (call,) = told.tool_calls
+            assert call.function.name == "stolen_in_year"
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": "7"})
+            done = await client.chat.completions.create(model="cities", messages=messages)
+            assert done.choices[0].message.content == "7 bikes"
+            messages.append(done.choices[0].message)
+            assert (await say("and in 2023?")).content == "123 bikes"
+            assert "Please confirm" in (await say("Report a theft at King Street")).content
+            done = await say("yes")
+    assert "King Street" in done.content
