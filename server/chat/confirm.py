@@ -1,6 +1,7 @@
 """Calls that need a yes: held until it comes, and run once when it does."""
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -31,12 +32,15 @@ from server.errors import (
     ProposalExpired,
     ProposalSettled,
     ProposalUnknown,
+    StoreUnavailable,
 )
 from server.library.model import Template
 from server.library.templates import template_hash
 from server.text.replies import shipped_replies
 from server.tools.policy.chain import CallOutcome
 from server.tools.policy.checks import Outcome, Proposal
+
+_log = logging.getLogger(__name__)
 
 _LATER: Final[frozenset[Outcome]] = frozenset(
     {"rate_limited", "audit_unavailable", "commit_unavailable"}
@@ -61,6 +65,11 @@ class Resolution:
     ending: Ending
     outcome: CallOutcome | None = None
     proposal: Mapping[str, Any] | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it was confirmed or declined before."""
+        return isinstance(self.ending, ProposalNotExecuted) and self.ending.why == "settled"
 
 
 async def hold_call(
@@ -189,15 +198,16 @@ async def resolve_proposal(
 
 
 async def keep_reply(adapter: Adapter, turn: Turn, answer: Answer) -> None:
-    """Keep the answer to a yes or a no for a client that tells the same conversation again.
-
-    Raises:
-        StoreUnavailable: it could not be kept.
-    """
+    """Keep the answer to a yes or a no for a client that tells the same conversation again."""
     store = adapter.conversations
-    if store is not None and turn.transcript is not None:
-        said = ConversationContext((Message("assistant", answer.kept_content),))
+    if store is None or turn.transcript is None:
+        return
+    said = ConversationContext((Message("assistant", answer.kept_content),))
+    try:
         await store.remember(turn.caller, turn.session_id, said, at_once=True)
+    except StoreUnavailable as failure:
+        # What was done is done; whoever asks again is told that it was.
+        _log.warning("turn %s: its answer is not kept: %s", turn.id, failure)
 
 
 async def first_reply(
@@ -209,10 +219,8 @@ async def first_reply(
         StoreUnavailable: the database cannot be read.
     """
     store, confirmations, ending = adapter.conversations, adapter.proposals, resolution.ending
-    settled = isinstance(ending, ProposalNotExecuted) and ending.why == "settled"
-    if store is None or confirmations is None or turn.transcript is None or not settled:
+    if store is None or confirmations is None or not isinstance(ending, ProposalNotExecuted):
         return None
-    assert isinstance(ending, ProposalNotExecuted)  # noqa: S101  as `settled` says
     session_id, waited_s, ended_s = turn.context.held_in or turn.session_id, 0.0, 0.0
     while True:
         given = await store.recall(turn.caller, turn.session_id)

@@ -200,9 +200,9 @@ async def _answer_turn(
         if turn.returned:
             return await _answer_returned(adapter, asked, turn, trace)
         if awaits_reply(turn):
-            resolution = await reply_to_pending(adapter, turn, trace)
-            if resolution is not None:
-                return await _answer_reply(adapter, turn, resolution, trace, deadline)
+            answer = await _reply_to_pending(adapter, turn, trace, deadline)
+            if answer is not None:
+                return answer
 
     understood = await _understand_turn(adapter, asked, turn, guarded.decision, trace)
     turn, by, decision = understood.turn, understood.by, understood.decision
@@ -378,21 +378,41 @@ async def _answer_returned(adapter: Adapter, asked: Adapter, turn: Turn, trace: 
     return answer_of_source(asked, by, answer)
 
 
-async def _answer_reply(
-    adapter: Adapter, turn: Turn, resolution: Resolution, trace: Trace, deadline: TurnDeadline
-) -> Answer:
-    """The answer to a yes or a no; one that was sent again gets the answer that it got before."""
+async def _reply_to_pending(
+    adapter: Adapter, turn: Turn, trace: Trace, deadline: TurnDeadline
+) -> Answer | None:
+    """The answer to a yes or a no; None where the turn is neither.
+
+    Where a client tells the conversation, a reply that it sends again gets the answer that it
+    got before, also when nobody was there any more to hear that.
+    """
+    if adapter.proposals is None:
+        return None
+    resolving = _resolve_reply(adapter, turn, trace)
+    resolution, answer = await adapter.proposals.to_its_end(resolving)
+    if resolution is None or answer is not None:
+        return answer
     within_s = deadline.left_s() / 2
     first = await first_reply(adapter, turn, resolution, within_s=within_s)
-    if first is not None:
-        proposal = {"proposal_id": turn.context.held, "status": "settled", "repeated": True}
-        shown = {"source": "intent", "template_id": None, "synthesized": False}
-        metadata = {**shown, "proposal": proposal}
-        return Answer(first, 1.0, metadata, resolution.ending, trace)
-    answer = await _answer_resolution(adapter, turn, resolution, trace)
-    if answer.metadata["proposal"]["status"] in ("done", "declined", "refused"):
-        await keep_reply(adapter, turn, answer)
-    return answer
+    if first is None:
+        return await _answer_resolution(adapter, turn, resolution, trace)
+    proposal = {"proposal_id": turn.context.held, "status": "settled", "repeated": True}
+    shown = {"source": "intent", "template_id": None, "synthesized": False}
+    return Answer(first, 1.0, {**shown, "proposal": proposal}, resolution.ending, trace)
+
+
+async def _resolve_reply(
+    adapter: Adapter, turn: Turn, trace: Trace
+) -> tuple[Resolution | None, Answer | None]:
+    """What a reply does, and its answer, which is left out where it may have been given before."""
+    with adapter.leases.hold():  # whoever asked may have left
+        resolution = await reply_to_pending(adapter, turn, trace)
+        if resolution is None or (turn.transcript is not None and resolution.is_settled):
+            return resolution, None
+        answer = await _answer_resolution(adapter, turn, resolution, trace)
+        if answer.metadata["proposal"]["status"] in ("done", "declined", "refused"):
+            await keep_reply(adapter, turn, answer)
+        return resolution, answer
 
 
 async def _understand(
