@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import from_json
 
@@ -12,11 +12,14 @@ from server.chat.respond import TurnFindings, describe_findings
 from server.chat.sources import OpenTemplate, open_tools
 from server.core.decision import Answer, Call, DecidedCalls, Match, Trace
 from server.core.sources import shared_match
-from server.core.tools import Source, ToolCall, is_row_result
+from server.core.tools import ROW_RESULT, Source, ToolCall, is_row_result
 from server.core.transcript import ReturnedCall
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
 from server.tools.policy.chain import CallOutcome
+
+_FORM: Final = ROW_RESULT | {"operation", "input", "complete", "total"}
+"""Fields by which results of tools are told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,9 @@ def _result_of(text: str) -> Any:
         found = from_json(text)
     except ValueError:
         found = text
-    if is_row_result(found):
-        return found
-    return {"result": found, **found} if isinstance(found, Mapping) else {"result": found}
+    if not isinstance(found, Mapping):
+        return {"result": found}
+    payload = found["rows"] if is_row_result(found) else found.get("result", found)
+    # A client may send anything: only tools of this server are believed to be of a known form.
+    fields = {name: value for name, value in found.items() if name not in _FORM}
+    return {**fields, "result": payload}

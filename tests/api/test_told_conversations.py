@@ -1,6 +1,7 @@
 """`/v1/chat/completions` without a session: the messages are the conversation."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -334,6 +335,53 @@ async def test_results_of_calls_that_were_never_told_are_refused(
     answer = await shop.client.post("/v1/chat/completions", json={"messages": messages})
     assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")
     assert problem in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "",
+        "not JSON {",
+        "null",
+        "[" * 5000,
+        '{"columns": 1, "rows": "x", "row_count": null, "truncated": []}',
+        '{"result": [1, 2], "complete": true}',
+        '{"result": [[1], {"id": {"a": 1}}], "operation": 7, "input": 1e999}',
+        '{"id": "{{ 7 * 7 }}", "formatted": {"x": NaN}}',
+        "[" + ",".join(['{"id": 1}'] * 5000) + "]",
+    ],
+)
+async def test_a_result_of_any_form_is_answered(shop: Shop, result: str) -> None:
+    chat = Chat(shop.client, headers=NOT_RUN)
+    (call,) = (await chat.say(LISTED))["choices"][0]["message"]["tool_calls"]
+    chat.messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+    answer = await chat.send()
+    assert "49" not in answer["choices"][0]["message"]["content"]
+    chat.headers = {}
+    assert called(await chat.say("and in Porto?")) == ("orders_in_city", {"city": "Porto"})
+
+
+HI = {"role": "user", "content": "hi"}
+ANSWERED = {"role": "assistant", "content": "y"}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "content": "\x00 hi"}],
+        [{"role": "tool", "tool_call_id": "x", "content": "y"}, HI],
+        [ANSWERED, {"role": "user", "content": "yes"}],
+        [HI, {"role": "assistant", "tool_calls": []}, HI],
+        [{"role": "user", "content": "x" * 9000}, ANSWERED, HI],
+        [{"role": "user", "content": [{"type": "image_url"}]}, ANSWERED, HI],
+        [{"role": "user", "content": [{"type": "text", "text": 7}]}, ANSWERED, HI],
+        [{"role": "function", "name": "f", "content": "x"}, HI],
+    ],
+)
+async def test_messages_of_any_form_are_answered(shop: Shop, messages: list[Message]) -> None:
+    body = json.dumps({"messages": messages}).encode()
+    answer = await shop.client.post("/v1/chat/completions", content=body)
+    assert answer.status_code == 200, answer.text
 
 
 async def test_a_session_that_is_named_is_kept_by_its_name(shop: Shop) -> None:
