@@ -202,9 +202,10 @@ async def keep_reply(adapter: Adapter, turn: Turn, answer: Answer) -> None:
     store = adapter.conversations
     if store is None or turn.transcript is None:
         return
-    said = ConversationContext((Message("assistant", answer.kept_content),))
+    said = Message("assistant", answer.kept_content)
+    reply = ConversationContext((said,), held=turn.context.held)
     try:
-        await store.remember(turn.caller, turn.session_id, said, at_once=True)
+        await store.remember(turn.caller, turn.session_id, reply, at_once=True)
     except StoreUnavailable as failure:
         # What was done is done; whoever asks again is told that it was.
         _log.warning("turn %s: its answer is not kept: %s", turn.id, failure)
@@ -224,7 +225,8 @@ async def first_reply(
     session_id, waited_s, ended_s = turn.context.held_in or turn.session_id, 0.0, 0.0
     while True:
         given = await store.recall(turn.caller, turn.session_id)
-        if given.messages:
+        # The same may have been asked, and confirmed, before that.
+        if given.messages and given.held == ending.proposal_id:
             return given.messages[-1].content
         # What has ended is kept right after.
         if not await confirmations.is_under_way(turn.caller, session_id, ending.proposal_id):

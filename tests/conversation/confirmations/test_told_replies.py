@@ -80,6 +80,23 @@ async def test_who_left_and_asks_again_gets_the_answer_of_the_one_run(desk: Floo
     assert (await say(desk, "yes", before)).content == "**done**"
 
 
+async def test_who_asks_again_gets_the_answer_to_what_was_proposed_last(desk: Floor) -> None:
+    before = await proposed(desk)
+    assert (await say(desk, "yes", before)).content == "**done**"
+    slow = Slow(desk.adapter.chain.runner)
+    desk.adapter = replace(desk.adapter, chain=replace(desk.adapter.chain, runner=slow))
+    assert await proposed(desk) == before
+    first = asyncio.create_task(say(desk, "yes", before))
+    await slow.came.wait()
+    again = asyncio.create_task(say(desk, "yes", before))
+    await asyncio.sleep(0.3)
+    assert not again.done()
+    slow.may.set()
+    answers = await asyncio.gather(first, again)
+    assert [answer.content for answer in answers] == ["**done**"] * 2
+    assert desk.tool.ran == [("erase", {"text": "all"})] * 2
+
+
 async def test_who_asks_again_while_it_runs_for_long_is_told_so(desk: Floor) -> None:
     slow = Slow(desk.adapter.chain.runner)
     desk.adapter = replace(desk.adapter, chain=replace(desk.adapter.chain, runner=slow))
