@@ -236,3 +236,28 @@ async def test_a_failure_after_the_stream_began_is_its_last_event(
     assert (told["code"], told["type"], done) == (code, "server_error", "data: [DONE]")
     assert told["message"].startswith(message)
     assert "sk-secret" not in response.text
+
+
+async def test_a_response_that_fails_ends_with_an_error_event(tmp_path: Path) -> None:
+    failure = ProviderUnavailable("the encoder is away")
+    async with served(tmp_path, failure) as (url, key), httpx.AsyncClient() as client:
+        response = await client.post(
+            f"{url}/responses",
+            json={"input": "What is 15% of 200?", "stream": True},
+            headers={"Authorization": f"Bearer {key}"},
+        )
+    *_, event, data = [line for line in response.text.splitlines() if line]
+    told = json.loads(data.removeprefix("data: "))
+    assert (response.status_code, event, told["type"]) == (200, "event: error", "error")
+    assert (told["code"], told["message"]) == ("provider_unavailable", "the encoder is away")
+
+
+@pytest.mark.parametrize("header", ["no", "0", ""])
+async def test_whether_to_run_is_true_or_false(edge: Edge, header: str) -> None:
+    headers = {"X-API-Key": edge.key, "X-Orbit-Run": header}
+    response = await edge.client.post(
+        "/v1/chat/completions", json={"messages": ASK}, headers=headers
+    )
+    error = response.json()["error"]
+    assert (response.status_code, error["param"]) == (400, "x-orbit-run")
+    assert error["message"] == "x-orbit-run: is 'true' or 'false'"
