@@ -147,6 +147,7 @@ async def _open_state(
             inbox=resources.conversation.inbox,
             proposals=resources.conversation.proposals,
             audit=resources.audit,
+            transcripts=resources.conversation.transcripts,
         )
 
 

@@ -83,6 +83,10 @@ class ClusterUnknown(OrbitError):
     code = "cluster_unknown"  # the inbox has no cluster of that number
 
 
+class ConversationUnknown(OrbitError):
+    code = "conversation_unknown"  # what was said before is not remembered, or not any more
+
+
 class ProposalUnknown(OrbitError):
     code = "proposal_unknown"  # the conversation has no proposal of that id
 

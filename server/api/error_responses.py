@@ -64,6 +64,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.EvaluationRunning, 409),
     (errors.AdapterUnknown, 404),
     (errors.IntentsUndefined, 404),
+    (errors.ConversationUnknown, 404),
     (errors.ProposalUnknown, 404),
     (errors.DownloadUnknown, 404),
     (errors.DownloadRefused, 403),

@@ -25,6 +25,7 @@ from server.authoring.saving import LibrarySaver
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.inbox import InboxStore
 from server.core.storable import storable_text
+from server.core.transcript import TranscriptKey
 from server.core.turn import Caller, Turn
 from server.errors import RequestInvalid
 from server.evaluation.drafts import DraftDesk
@@ -47,7 +48,7 @@ class ApiState:
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
     One that `listens_locally` is bound to an address that only this machine reaches. Without
     `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one; without
-    an `audit`, no calls are.
+    an `audit`, no calls are. `transcripts` know conversations by what was said.
     """
 
     adapters: Adapters
@@ -76,6 +77,7 @@ class ApiState:
     proposals: ConfirmationService | None = None
     audit: AuditReader | None = None
     maps: LibraryMaps = field(default_factory=LibraryMaps)
+    transcripts: TranscriptKey = field(default_factory=TranscriptKey)
     instance: str = field(default_factory=lambda: uuid4().hex)
 
 

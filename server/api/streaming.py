@@ -19,11 +19,19 @@ from server.api.error_responses import (
     log_failure,
     status_of,
 )
-from server.api.openai_schemas import completion_chunk, openai_error, openai_error_response
+from server.api.openai_responses import ResponseShape
+from server.api.openai_schemas import (
+    calls_of,
+    completion_chunk,
+    openai_error,
+    openai_error_response,
+    usage_chunk,
+)
 from server.api.requests import cancel_on_disconnect
 from server.core.decision import Answer, Explain
 from server.core.json import to_json
 from server.core.streaming import StreamEvent, StreamListener
+from server.core.token_counts import TokenCount
 from server.errors import OrbitError
 from server.settings.models import BlockedIn
 
@@ -162,14 +170,19 @@ class CompletionStream(AnswerStream):
         adapter: str,
         session_id: str,
         request_id: str,
-        heartbeat_s: float,
         created: int,
+        tokens: TokenCount,
+        *,
+        heartbeat_s: float,
         blocked_in: BlockedIn = "words",
+        tells_usage: bool = False,
     ) -> None:
         listener = StreamListener()
         super().__init__(turn, listener, session_id, request_id, heartbeat_s, blocked_in)
         self._adapter = adapter
         self._created = created
+        self._tokens = tokens
+        self._tells_usage = tells_usage
 
     async def _parts(self, event: StreamEvent | None) -> AsyncIterator[bytes]:
         while event is not None or not self._turn.done():
@@ -178,12 +191,18 @@ class CompletionStream(AnswerStream):
         failure = self._logged_failure()
         if failure is None:
             answer = self._turn.result()
-            yield self._chunk({"role": "assistant", "content": ""})
+            calls = calls_of(answer, self._request_id)
+            yield self._chunk({"role": "assistant", "content": None if calls else ""})
+            for at, call in enumerate(calls):
+                yield self._chunk({"tool_calls": [{"index": at, **call}]})
             async for chunk in self._chunks(answer, answer.content):
                 yield self._chunk({"content": chunk})
             rest = answer.to_dict(self._session_id)
             del rest["content"]
-            yield self._chunk({}, "stop", orbit=rest)
+            yield self._chunk({}, "tool_calls" if calls else "stop", orbit=rest)
+            if self._tells_usage:
+                about = self._adapter, self._request_id, self._created
+                yield _event(usage_chunk(self._tokens, *about))
         else:
             named = failure if isinstance(failure, OrbitError) else OrbitError()
             yield _event(openai_error(named, self._request_id))
@@ -195,6 +214,43 @@ class CompletionStream(AnswerStream):
     def _chunk(self, delta: Mapping[str, Any], reason: str | None = None, **more: Any) -> bytes:
         chunk = completion_chunk(delta, reason, self._adapter, self._request_id, self._created)
         return _event(chunk | more)
+
+
+class ResponseStream(AnswerStream):
+    """The events of one response, all of them once the whole answer is ready."""
+
+    def __init__(
+        self,
+        turn: "asyncio.Task[Answer]",
+        shape: ResponseShape,
+        heartbeat_s: float,
+        blocked_in: BlockedIn = "words",
+    ) -> None:
+        about = shape.turn.session_id, shape.turn.id
+        super().__init__(turn, StreamListener(), *about, heartbeat_s, blocked_in)
+        self._shape = shape
+
+    async def _parts(self, event: StreamEvent | None) -> AsyncIterator[bytes]:
+        while event is not None or not self._turn.done():
+            yield _HEARTBEAT
+            event = await self._next_event()
+        failure = self._logged_failure()
+        if failure is not None:
+            named = failure if isinstance(failure, OrbitError) else OrbitError()
+            error = openai_error(named, self._request_id)["error"]
+            yield self._named_event({**error, "type": "error", "sequence_number": 0})
+            return
+        answer = self._turn.result()
+        pieces = [piece async for piece in self._chunks(answer, answer.content)]
+        for number, each in enumerate(self._shape.events(answer, pieces)):
+            yield self._named_event({**each, "sequence_number": number})
+
+    def _error_response(self, failure: OrbitError) -> Response:
+        return openai_error_response(failure, self._request_id)
+
+    @staticmethod
+    def _named_event(data: Mapping[str, Any]) -> bytes:
+        return f"event: {data['type']}\n".encode() + _event(data)
 
 
 class EventStream(Response):

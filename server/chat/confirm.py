@@ -1,6 +1,7 @@
 """Calls that need a yes: held until it comes, and run once when it does."""
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,7 +12,9 @@ from server.chat.execute import execute_call
 from server.conversation.confirmations.pending_calls import PendingCall
 from server.conversation.confirmations.service import ConfirmationService, FinalState
 from server.conversation.store import conversation_key
+from server.core.chat_messages import Message
 from server.core.decision import (
+    Answer,
     Call,
     Ending,
     NotExecutedReason,
@@ -20,7 +23,7 @@ from server.core.decision import (
     Trace,
 )
 from server.core.storable import storable_text
-from server.core.turn import Turn
+from server.core.turn import ConversationContext, Turn
 from server.errors import (
     AdapterUnavailable,
     AdapterUnknown,
@@ -29,6 +32,7 @@ from server.errors import (
     ProposalExpired,
     ProposalSettled,
     ProposalUnknown,
+    StoreUnavailable,
 )
 from server.library.model import Template
 from server.library.templates import template_hash
@@ -36,11 +40,15 @@ from server.text.replies import shipped_replies
 from server.tools.policy.chain import CallOutcome
 from server.tools.policy.checks import Outcome, Proposal
 
+_log = logging.getLogger(__name__)
+
 _LATER: Final[frozenset[Outcome]] = frozenset(
     {"rate_limited", "audit_unavailable", "commit_unavailable"}
 )
 """Refusals after which the same yes may succeed."""
 
+_LOOK_EVERY_S: Final = 0.1
+_KEPT_WITHIN_S: Final = 0.5
 _REASONS: Final[dict[type[OrbitError], NotExecutedReason]] = {
     ProposalUnknown: "unknown",
     ProposalSettled: "settled",
@@ -57,6 +65,11 @@ class Resolution:
     ending: Ending
     outcome: CallOutcome | None = None
     proposal: Mapping[str, Any] | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it was confirmed or declined before."""
+        return isinstance(self.ending, ProposalNotExecuted) and self.ending.why == "settled"
 
 
 async def hold_call(
@@ -111,22 +124,40 @@ async def hold_call(
     return _pending_confirmation(template, held)
 
 
+def awaits_reply(turn: Turn) -> bool:
+    """Whether the conversation shows a call that waits for a yes, or that seems to."""
+    context = turn.context
+    return context.held is not None or (turn.transcript is not None and context.waiting is not None)
+
+
+def is_reply(text: str) -> bool:
+    """Whether a text is a yes or a no, or as much as tries to be one."""
+    return shipped_replies().read(text) != "other"
+
+
 async def reply_to_pending(adapter: Adapter, turn: Turn, trace: Trace) -> Resolution | None:
     """What a yes or a no in the conversation does; None where the turn is neither.
+
+    Where the call is one that was never proposed here, or long ago, it says so.
 
     Raises:
         StoreUnavailable, AdapterUnavailable: as `resolve_proposal`.
     """
     proposal_id, confirmations = turn.context.held, adapter.proposals
-    if proposal_id is None or confirmations is None:
+    if confirmations is None:
         return None
     with trace.stage("reply") as details:
         reading = shipped_replies().read(turn.text)
         details |= {"reading": reading, "proposal_id": proposal_id}
     if reading == "other":
         return None
+    if proposal_id is None:
+        adapter.metrics.proposal(adapter.name, "unknown")
+        return Resolution(adapter, ProposalNotExecuted("unknown", ""))
+    if turn.context.held_in is not None:
+        turn = replace(turn, session_id=turn.context.held_in)
     try:
-        if reading == "unclear":
+        if reading == "unclear" or (reading == "yes" and not turn.runs):
             return await _ask_again(adapter, turn, confirmations, proposal_id)
         return await resolve_proposal(adapter, turn, proposal_id, trace, accept=reading == "yes")
     except tuple(_REASONS) as failed:
@@ -164,6 +195,46 @@ async def resolve_proposal(
     adapter.metrics.proposal(adapter.name, "declined")
     trace.note("confirm", {"proposal_id": proposal_id, "outcome": "declined"})
     return Resolution(adapter, ProposalNotExecuted("declined", proposal_id, origin=held.origin))
+
+
+async def keep_reply(adapter: Adapter, turn: Turn, answer: Answer) -> None:
+    """Keep the answer to a yes or a no for a client that tells the same conversation again."""
+    store = adapter.conversations
+    if store is None or turn.transcript is None:
+        return
+    said = Message("assistant", answer.kept_content)
+    reply = ConversationContext((said,), held=turn.context.held)
+    try:
+        await store.remember(turn.caller, turn.session_id, reply, at_once=True)
+    except StoreUnavailable as failure:
+        # What was done is done; whoever asks again is told that it was.
+        _log.warning("turn %s: its answer is not kept: %s", turn.id, failure)
+
+
+async def first_reply(
+    adapter: Adapter, turn: Turn, resolution: Resolution, *, within_s: float
+) -> str | None:
+    """The answer that the same yes or no got before, once it is there; None where there is none.
+
+    Raises:
+        StoreUnavailable: the database cannot be read.
+    """
+    store, confirmations, ending = adapter.conversations, adapter.proposals, resolution.ending
+    if store is None or confirmations is None or not isinstance(ending, ProposalNotExecuted):
+        return None
+    session_id, waited_s, ended_s = turn.context.held_in or turn.session_id, 0.0, 0.0
+    while True:
+        given = await store.recall(turn.caller, turn.session_id)
+        # The same may have been asked, and confirmed, before that.
+        if given.messages and given.held == ending.proposal_id:
+            return given.messages[-1].content
+        # What has ended is kept right after.
+        if not await confirmations.is_under_way(turn.caller, session_id, ending.proposal_id):
+            ended_s += _LOOK_EVERY_S
+        if ended_s > _KEPT_WITHIN_S or waited_s > within_s:
+            return None
+        await asyncio.sleep(_LOOK_EVERY_S)
+        waited_s += _LOOK_EVERY_S
 
 
 async def _run_held_call(

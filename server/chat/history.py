@@ -1,5 +1,6 @@
 """What a conversation remembers: read before a turn, written after it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -15,6 +16,7 @@ from server.core.decision import (
     Clarify,
     ClarifyingQuestion,
     Courtesy,
+    DecidedCalls,
     MissingArguments,
     NoMatch,
     PendingConfirmation,
@@ -26,13 +28,16 @@ from server.core.json import to_json
 from server.core.redaction import REDACTED, Redactor
 from server.core.sources import local_context, shared_context
 from server.core.tools import Source, ToolCall, payload_of
+from server.core.transcript import Exchange, ToldCall, Transcript
 from server.core.turn import (
+    NO_CONTEXT,
     CompletedCall,
     ConversationContext,
     OfferedChoices,
     PendingQuestion,
     Turn,
 )
+from server.errors import ConversationUnknown
 from server.library.model import Library, Template
 from server.text.tokens import lead_at
 
@@ -44,6 +49,10 @@ _MAX_FIELDS: Final = 8
 _MAX_FIELD_CHARS: Final = 80
 _MAX_ARGUMENT_CHARS: Final = 4000
 """Arguments that are longer, such as tables of data, are not remembered."""
+_MAX_TURNS: Final = 10
+"""Turns that count of a conversation that is kept nowhere."""
+_MAX_DECIDED_AGAIN: Final = 5
+"""Questions of which nothing is kept, and that are decided again to answer the next."""
 _MAX_TRIES: Final = 3
 """Messages after which a question that is not answered is asked no longer."""
 
@@ -62,13 +71,67 @@ async def load_history(adapter: Adapter, turn: Turn, trace: Trace) -> Turn:
     return replace(turn, context=context)
 
 
+async def load_transcript(
+    adapter: Adapter, turn: Turn, told: Transcript, trace: Trace
+) -> tuple[Turn, tuple[Exchange, ...]]:
+    """The turn with the latest that is remembered of what its client tells, and what came since.
+
+    Raises:
+        ConversationUnknown: what the client only names is not remembered, or not any more.
+        StoreUnavailable: it cannot be read.
+    """
+    store, exchanges = adapter.conversations, told.exchanges
+    latest = exchanges[-(store.max_turns if store is not None else _MAX_TURNS) :]
+    found = None
+    with trace.stage("recall") as details:
+        if store is not None:
+            moments = dict.fromkeys(each.moment for each in reversed(latest))
+            if exchanges and exchanges[0].question is None:
+                moments[exchanges[0].moment] = None
+            found = await store.recall_latest(turn.caller, tuple(moments))
+        if found is not None:
+            moment, context = found
+            known = max(n for n, each in enumerate(exchanges) if each.moment == moment)
+            turn, latest = replace(turn, context=context), exchanges[known + 1 :]
+        elif exchanges and exchanges[0].question is None:
+            raise ConversationUnknown("that answer is not remembered, or not any more")
+        details |= {"messages": len(turn.context.messages), "not_kept": len(latest)}
+    return turn, latest[-_MAX_DECIDED_AGAIN:]
+
+
 async def save_history(
     adapter: Adapter, turn: Turn, answer: Answer, *, by: Adapter, private: bool
 ) -> None:
     """Keep what the next turn has to know of this one, which the adapter `by` answered."""
-    store, decision = adapter.conversations, answer.decision
+    store, caller = adapter.conversations, turn.caller
     if store is None:
         return
+    context = next_context(adapter, turn, answer, by=by, private=private)
+    # What a yes refers to must not be lost, whatever happens to the server.
+    waits = context.held is not None
+    if turn.transcript is not None:
+        moment = turn.transcript.after(answer.content, told_calls(answer))
+        await store.remember(caller, moment, context, at_once=waits)
+    elif context == turn.context:
+        return
+    elif context == NO_CONTEXT:
+        await store.forget(caller, turn.session_id)
+    else:
+        await store.remember(caller, turn.session_id, context, at_once=waits)
+
+
+def told_calls(answer: Answer) -> list[ToldCall]:
+    """The calls that an answer tells its client to make, as they come back from there."""
+    told = answer.metadata.get("tool_calls", ())
+    return [ToldCall(each["name"], json.loads(to_json(each["arguments"]))) for each in told]
+
+
+def next_context(
+    adapter: Adapter, turn: Turn, answer: Answer, *, by: Adapter, private: bool
+) -> ConversationContext:
+    """What is remembered after a turn that the adapter `by` answered, through `adapter`."""
+    decision, store = answer.decision, adapter.conversations
+    max_turns = store.max_turns if store is not None else _MAX_TURNS
     proposal = answer.metadata.get("proposal", {})
     is_over = proposal.get("status") in ("done", "declined")
     if is_over and proposal.get("origin") == "conversation":
@@ -76,26 +139,18 @@ async def save_history(
         if isinstance(decision, Call) and decision.call.effect == "read":
             # Nothing was changed; what was shown is what “cancel it” means next.
             reply = Message("assistant", answer.kept_content[:_MAX_CHARS])
-            await store.remember(turn.caller, turn.session_id, ConversationContext((reply,)))
-        else:
-            await store.forget(turn.caller, turn.session_id)
-        return
+            return ConversationContext((reply,))
+        return NO_CONTEXT
     if by.name in adapter.behind:
         context = local_context(turn.context, by.name)
         own = replace(turn, context=context)
-        context = updated_context(
-            by.library, own, answer, max_turns=store.max_turns, private=private
-        )
-        context = shared_context(context, by.name)
-    else:
-        library = adapter.library if by is adapter else None
-        context = updated_context(library, turn, answer, max_turns=store.max_turns, private=private)
-        if adapter.behind and isinstance(decision, SeveralEndings):
-            context = _made_together(turn, answer, context)
-    if context != turn.context:
-        # What a yes refers to must not be lost, whatever happens to the server.
-        waits = context.held is not None
-        await store.remember(turn.caller, turn.session_id, context, at_once=waits)
+        context = updated_context(by.library, own, answer, max_turns=max_turns, private=private)
+        return shared_context(context, by.name)
+    library = adapter.library if by is adapter else None
+    context = updated_context(library, turn, answer, max_turns=max_turns, private=private)
+    if adapter.behind and isinstance(decision, SeveralEndings):
+        context = _made_together(turn, answer, context)
+    return context
 
 
 def updated_context(
@@ -112,7 +167,8 @@ def updated_context(
     question = "" if private else turn.text[:_MAX_CHARS]
     memory = ChatMemory(max_turns, before.messages)
     memory.add_message("user", REDACTED if private else question)
-    memory.add_message("assistant", answer.kept_content[:_MAX_CHARS])
+    if answer.content:
+        memory.add_message("assistant", answer.kept_content[:_MAX_CHARS])
     proposal = answer.metadata.get("proposal", {})
     # The proposal to which the next yes or no belongs; a change of subject leaves none.
     held = proposal["proposal_id"] if proposal.get("status") == "held" else None
@@ -120,8 +176,11 @@ def updated_context(
         held = decision.proposal_id
     elif isinstance(decision, ProposalNotExecuted):
         held = decision.held.proposal_id if decision.held is not None else None
+    held_in = None
+    if held is not None and turn.transcript is not None:
+        held_in = before.held_in if held == before.held else turn.session_id
     if library is None:
-        return replace(before, messages=memory.messages, held=held)
+        return replace(before, messages=memory.messages, held=held, held_in=held_in)
     intent = turn.intent.name if turn.intent is not None else None
     template, asked, options, done, waiting = None, None, None, before.done, None
     if isinstance(decision, Call | MissingArguments | PendingConfirmation):
@@ -150,11 +209,13 @@ def updated_context(
         case SeveralEndings(parts) if not private:
             told = answer.metadata["calls"]
             done, waiting = _several_calls(library, turn, parts, told)
+        case DecidedCalls(calls) if not private:
+            done, waiting = _decided_calls(library, turn, calls)
         case PendingConfirmation(_, call) if template is not None and not private:
             waiting = _waiting_call(template, turn, call)
         case ProposalNotExecuted(held=PendingConfirmation()) if not private:
             waiting = before.waiting
-    return ConversationContext(memory.messages, asked, options, done, held, waiting)
+    return ConversationContext(memory.messages, asked, options, done, held, waiting, held_in)
 
 
 def _made_together(turn: Turn, answer: Answer, context: ConversationContext) -> ConversationContext:
@@ -185,6 +246,21 @@ def _several_calls(
             waiting = _waiting_call(template, turn, part.call)
         elif execution.get("status") == "success":
             done = (*done, _completed_call(template, turn, part, execution.get("result")))
+    return done[-_MAX_CALLS:], waiting
+
+
+def _decided_calls(
+    library: Library, turn: Turn, calls: Sequence[Call]
+) -> tuple[tuple[CompletedCall, ...], CompletedCall | None]:
+    """The calls that are known by now, of which nobody knows what came, and one that waits."""
+    done, waiting = turn.context.done, None
+    for decision in calls:
+        name = decision.match.template_id
+        template = replace(library.templates[name], id=name)
+        if template.policy.confirm or decision.proposed is not None:
+            waiting = _waiting_call(template, turn, decision.call)
+        else:
+            done = (*done, _completed_call(template, turn, decision, None))
     return done[-_MAX_CALLS:], waiting
 
 

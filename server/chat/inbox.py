@@ -11,6 +11,7 @@ from server.core.decision import (
     Clarify,
     ClarifyingQuestion,
     Courtesy,
+    DecidedCalls,
     Ending,
     MissingArguments,
     NoMatch,
@@ -69,7 +70,7 @@ def _template_of(decision: Ending) -> str | None:
             return match.template_id
         case Clarify([first, *_]) | NoMatch(_, [first, *_]):
             return first.template_id
-        case SeveralEndings([first, *_]):
+        case SeveralEndings([first, *_]) | DecidedCalls([first, *_]):
             return first.match.template_id
     return None
 

@@ -13,7 +13,23 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from server.chat.adapter import Adapter
-from server.chat.confirm import Resolution, hold_call, reply_to_pending, resolve_proposal
+from server.chat.confirm import (
+    Resolution,
+    awaits_reply,
+    first_reply,
+    hold_call,
+    is_reply,
+    keep_reply,
+    reply_to_pending,
+    resolve_proposal,
+)
+from server.chat.decided_calls import (
+    RefusedCall,
+    answer_with_calls,
+    judge_calls,
+    returned_calls,
+    take_result,
+)
 from server.chat.downloads import offer_download
 from server.chat.execute import (
     ask_for_another,
@@ -23,7 +39,7 @@ from server.chat.execute import (
     refuse_unoffered,
 )
 from server.chat.form import check_given
-from server.chat.history import load_history, save_history
+from server.chat.history import load_history, load_transcript, next_context, save_history
 from server.chat.inbox import note_turn
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
 from server.chat.redact import hide_words, is_private, withhold_words
@@ -42,6 +58,7 @@ from server.core.decision import (
     Call,
     Clarify,
     Courtesy,
+    DecidedCalls,
     Decision,
     Ending,
     MissingArguments,
@@ -52,6 +69,7 @@ from server.core.decision import (
 from server.core.sources import UnansweredSource
 from server.core.streaming import StreamListener, TurnDeadline
 from server.core.tools import RowTaker, ToolCall
+from server.core.transcript import Transcript
 from server.core.turn import Turn
 from server.errors import StoreUnavailable, TurnTimedOut
 from server.intents.detector import Detection
@@ -165,7 +183,9 @@ async def _answer_turn(
     leases: ExitStack,
     export: _Export | None = None,
 ) -> Answer:
-    if turn.continues:
+    if turn.transcript is not None:
+        turn = await _with_transcript(adapter, turn, turn.transcript, trace, leases)
+    elif turn.continues:
         turn = await load_history(adapter, turn, trace)
     if turn.given:
         check_given(adapter.library, turn)
@@ -173,37 +193,27 @@ async def _answer_turn(
     guarded = GuardOutcome(adapter)
     if adapter.guard is not None:
         guarded = await guard_turn(adapter, turn, trace, leases)
-    by, decision = guarded.adapter, guarded.decision
-    if by is not adapter and by.composite is not None:
-        by = await _with_sources(by, trace, deadline, leases)
-    asked, callers, unanswered = by, list[Adapter](), tuple[UnansweredSource, ...]()
+    asked = guarded.adapter
+    if asked is not adapter and asked.composite is not None:
+        asked = await _with_sources(asked, trace, deadline, leases)
 
-    if decision is None and turn.context.held is not None and not turn.given:
-        resolution = await reply_to_pending(adapter, turn, trace)
-        if resolution is not None:
-            return await _answer_resolution(adapter, turn, resolution, trace)
+    if guarded.decision is None and not turn.given:
+        if turn.returned:
+            return await _answer_returned(adapter, asked, turn, trace)
+        if awaits_reply(turn):
+            answer = await _reply_to_pending(adapter, turn, trace, deadline)
+            if answer is not None:
+                return answer
 
-    detection, private = None, False
-    contribution = form = ""
-    if decision is None:
-        # A conversation that began in another adapter says nothing of this one.
-        alone = turn if by is adapter else without_follow_up(turn)
-        decided, detection = await _understand(by, alone, trace)
-        if isinstance(decided, SourceDecision):
-            by, private = asked.behind.get(decided.source, asked), decided.private
-            callers = [asked.behind[name] for name in decided.callers]
-            detection, unanswered = decided.detection, decided.unanswered
-            await count_sources(callers or ([by] if by is not asked else []))
-        turn = replace(turn, intent=decided.intent)
-        decision, contribution = decided.decision, decided.contribution
-        form = decided.form
-        if decided.form:
-            found = {"form": decided.form, "contributes": contribution or "nothing"}
-            trace.note("conversation", found)
-    elif not isinstance(decision, Blocked):
-        turn, detection = await detect_intent(by, turn, trace)
-
-    private |= bool(by.sensitive_templates) and is_private(by, trace, decision)
+    understood = await _understand_turn(adapter, asked, turn, guarded.decision, trace)
+    turn, by, decision = understood.turn, understood.by, understood.decision
+    callers, detection, unanswered = (
+        understood.callers,
+        understood.detection,
+        understood.unanswered,
+    )
+    contribution, form, private = understood.contribution, understood.form, understood.private
+    await count_sources(callers or ([by] if by is not asked else []))
     deadline = replace(deadline, private=private)
     if by.models is not None:
         decision = await _complete_with_models(by.models, turn, decision, trace, deadline)
@@ -214,7 +224,8 @@ async def _answer_turn(
 
     ending: Ending = decision
     outcome, taker = None, None
-    if isinstance(decision, Call):
+    findings = TurnFindings(guarded.verdict, detection, contribution)
+    if isinstance(decision, Call) and turn.runs:
         proposal = proposal_of(by, turn, decision)
         taker = export.taker_for(by, proposal.call) if export is not None else None
         timeout_s = by.csv.timeout_s if taker is not None else None
@@ -230,8 +241,17 @@ async def _answer_turn(
             if held is not None:
                 ending = replace(held, coverage=decision.coverage)
 
-    findings = TurnFindings(guarded.verdict, detection, contribution)
-    if isinstance(decision, SeveralCalls):
+    if isinstance(decision, Call | SeveralCalls) and not turn.runs:
+        calls = decision.calls if isinstance(decision, SeveralCalls) else [decision]
+        decided = list(zip(callers or [by] * len(calls), calls, strict=True))
+        judged = await judge_calls(turn, decided, trace)
+        if isinstance(judged, RefusedCall):
+            refused, whose = judged.decided, judged.by
+            outcome = judged.outcome
+            answer = respond(whose, turn, refused, trace, outcome=outcome, findings=findings)
+        else:
+            answer = answer_with_calls(asked, by, turn, judged, trace, findings)
+    elif isinstance(decision, SeveralCalls):
         callers = callers or [by] * len(decision.calls)
         answer = await _answer_several(by, turn, decision, trace, deadline, findings, callers)
     else:
@@ -256,6 +276,144 @@ async def _answer_turn(
     await save_history(adapter, turn, answer, by=by, private=private)
     note_turn(adapter, turn, answer, by=by, private=private, form=form)
     return answer_of_source(asked, by, answer) if asked.behind else answer
+
+
+async def _with_transcript(
+    adapter: Adapter, turn: Turn, told: Transcript, trace: Trace, leases: ExitStack
+) -> Turn:
+    """The turn in the conversation that its client tells; what is not kept is decided again.
+
+    Nothing runs for that, so nothing of it waits for a yes, and nobody knows what came of it.
+    """
+    turn, exchanges = await load_transcript(adapter, turn, told, trace)
+    for each in exchanges:
+        if not each.question:
+            continue
+        if turn.context.waiting is not None and is_reply(each.question):
+            turn = replace(turn, context=replace(turn.context, held=None, held_in=None))
+            continue
+        earlier = replace(turn, text=each.question, transcript=None, runs=False)
+        unheard = Trace()
+        guarded = await guard_turn(adapter, earlier, unheard, leases)
+        if guarded.adapter is not adapter:
+            continue
+        understood = await _understand_turn(adapter, adapter, earlier, guarded.decision, unheard)
+        decision, by = understood.decision, understood.by
+        ending: Ending = decision
+        if isinstance(decision, Call):
+            ending = DecidedCalls((decision,))
+        elif isinstance(decision, SeveralCalls):
+            ending = DecidedCalls(decision.calls if not understood.callers else ())
+        answer = Answer("", 1.0, {}, ending)
+        private = understood.private
+        context = next_context(adapter, understood.turn, answer, by=by, private=private)
+        turn = replace(turn, context=context)
+    return turn
+
+
+@dataclass(frozen=True, slots=True)
+class _Understood:
+    """What a turn comes to before anything runs; `callers` are those of several calls."""
+
+    turn: Turn
+    by: Adapter
+    decision: Decision
+    detection: Detection | None = None
+    private: bool = False
+    callers: Sequence[Adapter] = ()
+    unanswered: tuple[UnansweredSource, ...] = ()
+    contribution: str = ""
+    form: str = ""
+
+
+async def _understand_turn(
+    adapter: Adapter, asked: Adapter, turn: Turn, decision: Decision | None, trace: Trace
+) -> _Understood:
+    """Decide a turn of `adapter`, which its guard led to `asked`, or to a decision."""
+    if decision is not None:
+        detection = None
+        if not isinstance(decision, Blocked):
+            turn, detection = await detect_intent(asked, turn, trace)
+        private = bool(asked.sensitive_templates) and is_private(asked, trace, decision)
+        return _Understood(turn, asked, decision, detection, private)
+    # A conversation that began in another adapter says nothing of this one.
+    alone = turn if asked is adapter else without_follow_up(turn)
+    decided, detection = await _understand(asked, alone, trace)
+    by, private, callers = asked, False, list[Adapter]()
+    unanswered = tuple[UnansweredSource, ...]()
+    if isinstance(decided, SourceDecision):
+        by, private = asked.behind.get(decided.source, asked), decided.private
+        callers = [asked.behind[name] for name in decided.callers]
+        detection, unanswered = decided.detection, decided.unanswered
+    if decided.form:
+        found = {"form": decided.form, "contributes": decided.contribution or "nothing"}
+        trace.note("conversation", found)
+    return _Understood(
+        replace(turn, intent=decided.intent),
+        by,
+        decided.decision,
+        detection,
+        private or (bool(by.sensitive_templates) and is_private(by, trace, decided.decision)),
+        callers,
+        unanswered,
+        decided.contribution,
+        decided.form,
+    )
+
+
+async def _answer_returned(adapter: Adapter, asked: Adapter, turn: Turn, trace: Trace) -> Answer:
+    """The answer to a question whose calls the client made itself."""
+    calls, ended, by = returned_calls(asked, turn.caller, turn.returned), list[EndedCall](), asked
+    for (whose, decided), each in zip(calls, turn.returned, strict=True):
+        own, _ = await detect_intent(whose, turn, trace)
+        outcome = await take_result(whose, own, decided, each.result, trace)
+        called = replace(decided, call=outcome.call)
+        answer = respond(whose, own, called, trace, outcome=outcome)
+        ended.append(EndedCall(called, outcome, answer, whose))
+    if len(ended) == 1:
+        answer, by = ended[0].answer, ended[0].by
+    else:
+        answer = respond_to_several(asked, turn, ended, (), trace)
+    private = bool(by.sensitive_templates) and is_private(by, trace, answer.decision)
+    await save_history(adapter, turn, answer, by=by, private=private)
+    return answer_of_source(asked, by, answer)
+
+
+async def _reply_to_pending(
+    adapter: Adapter, turn: Turn, trace: Trace, deadline: TurnDeadline
+) -> Answer | None:
+    """The answer to a yes or a no; None where the turn is neither.
+
+    Where a client tells the conversation, a reply that it sends again gets the answer that it
+    got before, also when nobody was there any more to hear that.
+    """
+    if adapter.proposals is None:
+        return None
+    resolving = _resolve_reply(adapter, turn, trace)
+    resolution, answer = await adapter.proposals.to_its_end(resolving)
+    if resolution is None or answer is not None:
+        return answer
+    within_s = deadline.left_s() / 2
+    first = await first_reply(adapter, turn, resolution, within_s=within_s)
+    if first is None:
+        return await _answer_resolution(adapter, turn, resolution, trace)
+    proposal = {"proposal_id": turn.context.held, "status": "settled", "repeated": True}
+    shown = {"source": "intent", "template_id": None, "synthesized": False}
+    return Answer(first, 1.0, {**shown, "proposal": proposal}, resolution.ending, trace)
+
+
+async def _resolve_reply(
+    adapter: Adapter, turn: Turn, trace: Trace
+) -> tuple[Resolution | None, Answer | None]:
+    """What a reply does, and its answer, which is left out where it may have been given before."""
+    with adapter.leases.hold():  # whoever asked may have left
+        resolution = await reply_to_pending(adapter, turn, trace)
+        if resolution is None or (turn.transcript is not None and resolution.is_settled):
+            return resolution, None
+        answer = await _answer_resolution(adapter, turn, resolution, trace)
+        if answer.metadata["proposal"]["status"] in ("done", "declined", "refused"):
+            await keep_reply(adapter, turn, answer)
+        return resolution, answer
 
 
 async def _understand(

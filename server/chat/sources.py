@@ -215,16 +215,26 @@ def templates_open_to(adapter: Adapter, caller: Caller) -> list[OpenTemplate]:
 
 
 def tools_open_to(adapter: Adapter, caller: Caller) -> list[ToolDefinition]:
-    """What a caller may run, as tools; a name that two sources have begins with the adapter's."""
-    found = [
-        (each.source.name, each.template.to_tool_definition())
-        for each in templates_open_to(adapter, caller)
-    ]
-    counts = Counter(tool.name for _, tool in found)
+    """What a caller may run, as tools, under the names of `open_tools`."""
     return [
-        replace(tool, name=f"{source}_{tool.name}") if counts[tool.name] > 1 else tool
-        for source, tool in found
+        replace(each.template.to_tool_definition(), name=name)
+        for name, each in _named(templates_open_to(adapter, caller))
     ]
+
+
+def open_tools(adapter: Adapter, caller: Caller) -> dict[str, OpenTemplate]:
+    """What a caller may run, by name; one that two sources have begins with the adapter's."""
+    found = dict[str, OpenTemplate]()
+    for name, each in _named(templates_open_to(adapter, caller)):
+        found.setdefault(name, each)
+    return found
+
+
+def _named(templates: Sequence[OpenTemplate]) -> Iterator[tuple[str, OpenTemplate]]:
+    names = [each.template.function_name or each.template.id for each in templates]
+    counts = Counter(names)
+    for name, each in zip(names, templates, strict=True):
+        yield f"{each.source.name}_{name}" if counts[name] > 1 else name, each
 
 
 def serving_sources(adapter: Adapter) -> Iterator[Adapter]:

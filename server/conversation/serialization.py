@@ -95,8 +95,8 @@ def context_to_json(context: ConversationContext) -> str:
     data |= {name: _fields(part) for name, part in parts.items() if part is not None}
     if context.done:
         data["done"] = [_fields(done) for done in context.done]
-    if context.held is not None:
-        data["held"] = context.held
+    named = {"held": context.held, "held_in": context.held_in}
+    data |= {name: value for name, value in named.items() if value is not None}
     return to_json(data)
 
 
@@ -117,6 +117,7 @@ def context_from_json(text: str) -> ConversationContext:
         done=tuple(CompletedCall(**_read(done, "rows")) for done in data.get("done", ())),
         held=data.get("held"),
         waiting=CompletedCall(**_read(data["waiting"], "rows")) if "waiting" in data else None,
+        held_in=data.get("held_in"),
     )
 
 

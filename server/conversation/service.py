@@ -1,6 +1,7 @@
 """What conversations of one server share: memory, pending confirmations and commit events."""
 
 import asyncio
+import hmac
 import logging
 from collections.abc import Awaitable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from server.conversation.downloads import DownloadStore
 from server.conversation.inbox import InboxStore
 from server.conversation.outbox import Commits, Delivery, open_delivery
 from server.conversation.store import ConversationStore
+from server.core.transcript import TranscriptKey
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
@@ -37,6 +39,7 @@ class ConversationService:
     delivery: Delivery | None
     commits: Commits
     database: Database
+    transcripts: TranscriptKey
     inbox: InboxStore | None = None
     downloads: DownloadStore | None = None
     """The calls behind the links of answers that were cut."""
@@ -79,6 +82,7 @@ class ConversationService:
             open_delivery(database, commits, conversation.commits, metrics),
             commits,
             database,
+            TranscriptKey(hmac.digest(found, b"transcripts", "sha256")),
             inbox if settings.inbox.enabled else None,
             DownloadStore(database, metrics=metrics),
         )

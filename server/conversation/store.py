@@ -1,7 +1,7 @@
 """Conversations: their messages, and what the database remembers, for whom, and how long."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, Self
 
@@ -169,6 +169,24 @@ class ConversationStore:
             return NO_CONTEXT
         return kept[0]
 
+    async def recall_latest(
+        self, caller: Caller, session_ids: Sequence[str]
+    ) -> tuple[str, ConversationContext] | None:
+        """Return the first of several ids under which something is remembered, and what.
+
+        Raises:
+            StoreUnavailable: the database cannot be read.
+        """
+        places = [conversation_key(caller, session_id) for session_id in session_ids]
+        kept = {place: found for place in places if (found := self._behind.get(place)) is not None}
+        stored = [place for place in places if place not in kept]
+        if stored and stored[0] == places[0]:
+            kept |= await self._database.run(lambda c: _read_several(c, stored))
+        for place in places:
+            if place in kept and kept[place][1] >= self._now() - self._lasts:
+                return place.session_id, kept[place][0]
+        return None
+
     async def remember(
         self,
         caller: Caller,
@@ -238,8 +256,30 @@ class ConversationStore:
 def _read(connection: sa.Connection, place: ConversationKey) -> Kept | None:
     asked = sa.select(CONVERSATIONS).where(is_conversation(CONVERSATIONS, place))
     row = connection.execute(asked).first()
-    if row is None:
-        return None
+    return None if row is None else _kept_in(place, row)
+
+
+def _read_several(
+    connection: sa.Connection, places: Sequence[ConversationKey]
+) -> dict[ConversationKey, Kept]:
+    """Read conversations that differ by their sessions alone."""
+    columns, sessions = CONVERSATIONS.c, [place.session_id for place in places]
+    mine = places[0]
+    asked = sa.select(CONVERSATIONS).where(
+        columns.key_id == mine.key_id,
+        columns.adapter == mine.adapter,
+        columns.user_id == mine.user_id,
+        columns.session_id.in_(sessions),
+    )
+    found = dict[ConversationKey, Kept]()
+    for row in connection.execute(asked):
+        place = mine._replace(session_id=row.session_id)
+        if (kept := _kept_in(place, row)) is not None:
+            found[place] = kept
+    return found
+
+
+def _kept_in(place: ConversationKey, row: sa.Row[Any]) -> Kept | None:
     try:
         return context_from_json(row.context), row.updated_at
     except (ValueError, KeyError, TypeError) as unreadable:

@@ -113,6 +113,13 @@ class SeveralEndings:
         return next(held, None)
 
 
+@dataclass(frozen=True, slots=True)
+class DecidedCalls:
+    """Calls that were judged and not made: whoever asked makes them."""
+
+    calls: tuple[Call, ...]
+
+
 NotExecutedReason = Literal[
     "declined", "unclear", "expired", "settled", "altered", "changed", "unknown"
 ]
@@ -234,7 +241,7 @@ Decision = (
 )
 
 
-Ending = Decision | SeveralEndings | PendingConfirmation | ProposalNotExecuted
+Ending = Decision | SeveralEndings | DecidedCalls | PendingConfirmation | ProposalNotExecuted
 """How a turn ended: its decision, or what became of a call that had to be confirmed."""
 
 

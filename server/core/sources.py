@@ -11,6 +11,7 @@ from server.core.decision import (
     Call,
     Cancelled,
     Clarify,
+    DecidedCalls,
     Ending,
     Match,
     MissingArguments,
@@ -106,6 +107,9 @@ def shared_ending(source: str, ending: Ending) -> Ending:
     match ending:
         case Call(match) | MissingArguments(match) | PendingConfirmation(match):
             return replace(ending, match=shared_match(source, match))
+        case DecidedCalls(calls):
+            shared = (replace(each, match=shared_match(source, each.match)) for each in calls)
+            return DecidedCalls(tuple(shared))
         case Clarify(options):
             return replace(ending, options=tuple(shared_match(source, each) for each in options))
         case NoMatch(_, nearest):

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from server.core.chat_messages import Message
+from server.core.transcript import ReturnedCall, Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class ConversationContext:
     done: tuple[CompletedCall, ...] = ()
     held: str | None = None
     waiting: CompletedCall | None = None
+    held_in: str | None = None
+    """The session of the proposal, where each moment of the conversation has an id of its own."""
 
 
 NO_CONTEXT = ConversationContext()
@@ -133,3 +136,9 @@ class Turn:
     """Values by name for what the last answer asked for; `text` then says them in words."""
     continues: bool = False
     """Whether the client named the conversation, which may then have earlier turns."""
+    transcript: Transcript | None = None
+    """The conversation as the client tells it, where it does not name one."""
+    returned: tuple[ReturnedCall, ...] = ()
+    """What came of the calls of this question, where the client made them itself."""
+    runs: bool = True
+    """Whether what is decided is done; else the client is told the calls, to make them itself."""

@@ -20,6 +20,7 @@ from server.core.decision import (
     Clarify,
     ClarifyingQuestion,
     Courtesy,
+    DecidedCalls,
     Ending,
     MissingArguments,
     NoMatch,
@@ -39,6 +40,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 _NAMES: Final[Sequence[tuple[type[Ending], str]]] = (
     (Call, "call"),
     (SeveralEndings, "several"),
+    (DecidedCalls, "decided"),
     (MissingArguments, "ask_for"),
     (Clarify, "clarify"),
     (ClarifyingQuestion, "ask_back"),

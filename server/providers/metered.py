@@ -9,6 +9,7 @@ from typing import Any
 from server.core.chat_messages import Message, Reply, TokenUsage
 from server.core.ports import ChatModel, Embedder, Vectors
 from server.core.storable import storable_data, storable_text
+from server.core.token_counts import note_tokens
 from server.core.tools import ToolDefinition
 from server.errors import ProviderError, ProviderTimedOut
 from server.metrics.metrics import Metrics
@@ -71,6 +72,7 @@ class MeteredChatModel(ChatModelWrapper):
         def count(how: str) -> None:
             tokens = heard[0].tokens if heard else TokenUsage()
             how = "success" if heard else how
+            note_tokens(tokens)
             self._metrics.model_call(self.name, how, since, tokens)
 
         with _outcome(count):

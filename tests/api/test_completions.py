@@ -58,6 +58,7 @@ async def test_an_answer_is_a_chat_completion(edge: Edge) -> None:
                     "finish_reason": "stop",
                 }
             ],
+            "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
         },
     )
     assert orbit["metadata"]["template_id"] == "calculate_percentage"
@@ -108,6 +109,7 @@ async def test_a_stream_says_the_same_in_chunks(edge: Edge) -> None:
         ({"messages": "hi"}, "messages: input should be a valid array"),
         ({}, "messages: field required"),
         ({"messages": ASK, "n": 2}, "n is 1"),
+        ({"messages": ASK, "tool_choice": {"type": "function"}}, "depends on the question alone"),
         ({"messages": ASK, "tools": [{}]}, "this model calls tools of its own"),
         ({"messages": ASK, "response_format": {"type": "json_object"}}, "answers are text"),
         ({"messages": ASK, "metadata": {"session_id": "a b"}}, "metadata.session_id: "),
@@ -119,12 +121,13 @@ async def test_what_cannot_be_done_is_said_in_their_shape(
     headers = {"X-API-Key": edge.key, "X-Request-ID": "r1"}
     response = await edge.client.post("/v1/chat/completions", json=request_, headers=headers)
     error = response.json()["error"]
-    assert message in error.pop("message")
+    told = error.pop("message")
+    assert message in told
     assert (response.status_code, error) == (
         400,
         {
             "type": "invalid_request_error",
-            "param": None,
+            "param": told.partition(": ")[0],
             "code": "request_invalid",
             "request_id": "r1",
         },
@@ -235,17 +238,26 @@ async def test_a_failure_after_the_stream_began_is_its_last_event(
     assert "sk-secret" not in response.text
 
 
-async def test_the_client_of_openai_reads_it(tmp_path: Path) -> None:
-    openai = pytest.importorskip("openai", reason="OpenAI's own client is not installed")
-    async with (
-        served(tmp_path) as (url, key),
-        openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0) as client,
-    ):
-        whole = await client.chat.completions.create(model="arithmetic", messages=ASK)
-        stream = await client.chat.completions.create(model="arithmetic", messages=ASK, stream=True)
-        said = [chunk.choices[0].delta.content or "" async for chunk in stream]
-        models = [model.id async for model in client.models.list()]
-        with pytest.raises(openai.NotFoundError, match="its model is 'arithmetic'"):
-            await client.chat.completions.create(model="gpt-4o", messages=ASK)
-    assert whole.choices[0].message.content == "".join(said) == "15% of 200 is **30**"
-    assert models == ["arithmetic"]
+async def test_a_response_that_fails_ends_with_an_error_event(tmp_path: Path) -> None:
+    failure = ProviderUnavailable("the encoder is away")
+    async with served(tmp_path, failure) as (url, key), httpx.AsyncClient() as client:
+        response = await client.post(
+            f"{url}/responses",
+            json={"input": "What is 15% of 200?", "stream": True},
+            headers={"Authorization": f"Bearer {key}"},
+        )
+    *_, event, data = [line for line in response.text.splitlines() if line]
+    told = json.loads(data.removeprefix("data: "))
+    assert (response.status_code, event, told["type"]) == (200, "event: error", "error")
+    assert (told["code"], told["message"]) == ("provider_unavailable", "the encoder is away")
+
+
+@pytest.mark.parametrize("header", ["no", "0", ""])
+async def test_whether_to_run_is_true_or_false(edge: Edge, header: str) -> None:
+    headers = {"X-API-Key": edge.key, "X-Orbit-Run": header}
+    response = await edge.client.post(
+        "/v1/chat/completions", json={"messages": ASK}, headers=headers
+    )
+    error = response.json()["error"]
+    assert (response.status_code, error["param"]) == (400, "x-orbit-run")
+    assert error["message"] == "x-orbit-run: is 'true' or 'false'"

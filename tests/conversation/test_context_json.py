@@ -48,6 +48,7 @@ CONTEXTS = st.builds(
     st.lists(DONE, max_size=3).map(tuple),
     st.none() | NAMED,
     st.none() | DONE,
+    st.none() | NAMED,
 )
 
 

@@ -62,6 +62,23 @@ async def test_the_next_turn_sees_what_is_not_written_yet(tmp_path: Path) -> Non
         assert await kept.recall(ADA, "kitchen") == SAID
 
 
+async def test_of_several_ids_the_first_that_is_kept_counts(tmp_path: Path) -> None:
+    other = ConversationContext(SAID.messages[:1])
+    clock = Clock()
+    async with store(tmp_path, clock, expires_after_h=1) as kept:
+        await kept.remember(ADA, "old", other)
+    clock.at += timedelta(minutes=59)
+    async with store(tmp_path, clock, expires_after_h=1) as kept:
+        await kept.remember(ADA, "unwritten", SAID)
+        latest = kept.recall_latest
+        assert await latest(ADA, ("none", "old", "unwritten")) == ("old", other)
+        assert await latest(ADA, ("unwritten", "old")) == ("unwritten", SAID)
+        assert await latest(BOB, ("unwritten", "old")) is None
+        assert await latest(ADA, ()) is None
+        clock.at += timedelta(minutes=2)
+        assert await latest(ADA, ("old", "unwritten")) == ("unwritten", SAID)
+
+
 async def test_a_restart_keeps_conversations(tmp_path: Path) -> None:
     async with store(tmp_path, Clock()) as kept:
         await kept.remember(ADA, "kitchen", NO_CONTEXT)

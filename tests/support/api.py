@@ -42,6 +42,7 @@ async def api_state(
         "turn_timeout_s": 30.0,
         "proposals": resources.conversation.proposals,
         "audit": resources.audit,
+        "transcripts": resources.conversation.transcripts,
     }
     yield ApiState(
         adapters=adapters,

@@ -111,6 +111,16 @@ class ConfirmationService:
         place = conversation_key(caller, session_id)
         return await self._database.run(lambda c: self._waiting_call(c, place, proposal_id))
 
+    async def is_under_way(self, caller: Caller, session_id: str, proposal_id: str) -> bool:
+        """Whether a call was confirmed, and has not ended.
+
+        Raises:
+            StoreUnavailable: the database cannot be read.
+        """
+        place = conversation_key(caller, session_id)
+        row = await self._database.run(lambda c: pending_calls.find(c, place, proposal_id))
+        return row is not None and row["state"] in ("taken", "running")
+
     async def waiting(self, most: int) -> list[PendingCall]:
         """Return the calls of everybody that wait, newest first.
 

@@ -200,6 +200,62 @@ class PolicyChain:
 
         With a `taker`, all rows go there as they come, where `can_export` says that they may.
         """
+        judged = await self._judge(proposal)
+        if isinstance(judged, CallOutcome):
+            return judged
+        checks, arguments, system = judged
+        refusal = checks.check_confirmed(proposal)
+        if refusal is not None:
+            call = replace(proposal.call, arguments=arguments)
+            refused = self._refused(replace(proposal, call=call), checks, refusal)
+            return replace(refused, to_confirm=call)
+        proposal, refusal = await self.recorder.record_start(proposal, checks, arguments)
+        if refusal is not None:
+            return self._refused(proposal, checks, refusal)
+        try:
+            refusal = await self._count_and_commit(proposal, checks)
+        except BaseException as failure:
+            self.recorder.record_interruption(proposal, checks, arguments, failure, ran=False)
+            raise
+        if refusal is not None:
+            refused = self._refused(proposal, checks, refusal)
+            await self.recorder.record_refused_start(proposal)
+            return refused
+        return await self._run(proposal, checks, arguments, system, timeout_s, taker)
+
+    async def judge(self, proposal: Proposal) -> ToolCall | CallOutcome:
+        """Return the call as it would run, or why it may not; nothing runs, and none is counted.
+
+        A call that has to be confirmed is as good as any: who runs it has to ask.
+
+        Raises:
+            StoreUnavailable: the counts of rate limits cannot be reached.
+        """
+        judged = await self._judge(proposal)
+        if isinstance(judged, CallOutcome):
+            return judged
+        checks, arguments, _ = judged
+        return checks.template.call(arguments, proposal.call.sources)
+
+    async def take_result(self, proposal: Proposal, result: Any) -> CallOutcome:
+        """Judge a call that the client made itself, and return it with the result it tells of.
+
+        Raises:
+            StoreUnavailable: the counts of rate limits cannot be reached.
+        """
+        judged = await self._judge(proposal)
+        if isinstance(judged, CallOutcome):
+            return judged
+        checks, arguments, _ = judged
+        call = checks.template.call(arguments, proposal.call.sources)
+        success = ToolResultStatus.SUCCESS
+        told = ToolResult(call.tool, call.operation, success, 0.0, arguments, result)
+        return _shown(checks.redactor, call, call, told)
+
+    async def _judge(
+        self, proposal: Proposal
+    ) -> tuple[TemplateChecks, Mapping[str, Any], Mapping[str, Any]] | CallOutcome:
+        """Return the checks, the arguments and the system parameters of a call, or a refusal."""
         call, caller = proposal.call, proposal.caller
         checks = self.checks.get(call.template_id)
         if checks is None:
@@ -220,24 +276,7 @@ class PolicyChain:
         system = checks.system_values(caller) if checks.system else {}
         if isinstance(system, Refusal):
             return self._refused(proposal, checks, system)
-        refusal = checks.check_confirmed(proposal)
-        if refusal is not None:
-            call = replace(call, arguments=arguments)
-            refused = self._refused(replace(proposal, call=call), checks, refusal)
-            return replace(refused, to_confirm=call)
-        proposal, refusal = await self.recorder.record_start(proposal, checks, arguments)
-        if refusal is not None:
-            return self._refused(proposal, checks, refusal)
-        try:
-            refusal = await self._count_and_commit(proposal, checks)
-        except BaseException as failure:
-            self.recorder.record_interruption(proposal, checks, arguments, failure, ran=False)
-            raise
-        if refusal is not None:
-            refused = self._refused(proposal, checks, refusal)
-            await self.recorder.record_refused_start(proposal)
-            return refused
-        return await self._run(proposal, checks, arguments, system, timeout_s, taker)
+        return checks, arguments, system
 
     def open_to(
         self, caller: Caller, intent: str | None = None, *, any_intent: bool = False
@@ -302,12 +341,7 @@ class PolicyChain:
         except BaseException as failure:
             self.recorder.record_interruption(proposal, checks, arguments, failure, ran=True)
             raise
-        secrets, shown = NO_SECRETS, asked
-        if redactor.paths:
-            secrets = redactor.secrets(call.arguments)
-            shown = _visible_call(redactor, asked)
-            result = _visible_result(redactor, secrets, result, call.arguments)
-        ended = CallOutcome(result, shown, _OUTCOMES[result.status], None, secrets)
+        ended = _shown(redactor, asked, call, result)
         await self.recorder.record_end(proposal, template, ended)
         return ended
 
@@ -346,6 +380,16 @@ def _hider(redactor: Redactor, secrets: Secrets) -> Callable[[Rows], Rows]:
         return hidden
 
     return hide
+
+
+def _shown(redactor: Redactor, asked: ToolCall, ran: ToolCall, result: ToolResult) -> CallOutcome:
+    """What came of a call as it was asked for, and as it ran, fit to be shown."""
+    secrets = NO_SECRETS
+    if redactor.paths:
+        secrets = redactor.secrets(ran.arguments)
+        asked = _visible_call(redactor, asked)
+        result = _visible_result(redactor, secrets, result, ran.arguments)
+    return CallOutcome(result, asked, _OUTCOMES[result.status], None, secrets)
 
 
 def _visible_call(redactor: Redactor, call: ToolCall) -> ToolCall:

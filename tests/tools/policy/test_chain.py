@@ -10,9 +10,11 @@ import pytest
 
 from server.access.rate_limits import RateLimits
 from server.audit.entry import Settling
+from server.core.tools import ToolCall
 from server.core.turn import Caller
 from server.errors import StoreUnavailable
 from server.settings.models import AccessSettings, AuditSettings, RolesSettings
+from server.tools.policy.checks import Proposal
 from tests.tools.policy.chains import ADA, ANA, NOBODY, PIA, Bench, bench
 
 pytestmark = pytest.mark.anyio
@@ -291,3 +293,32 @@ async def test_a_rehearsal_judges_arguments_alone_and_leaves_no_trace(tmp_path: 
         assert await outcome(rehearsed, "pay", {"amount": 5}, caller=NOBODY) == "success"
     assert await outcome(rehearsed, "pay", {"amount": 0}) == "arguments_invalid"
     assert await desk.events() == []
+
+
+async def test_a_call_that_is_only_judged_runs_nothing_and_costs_nothing(tmp_path: Path) -> None:
+    desk = bench(tmp_path)
+
+    async def judged(arguments: Mapping[str, Any], caller: Caller = ADA) -> Any:
+        call = ToolCall("pay", "desk", "pay", arguments)
+        return await desk.chain.judge(Proposal(call, caller, request_id="r1"))
+
+    for _ in range(5):
+        call = await judged({"amount": 5})
+        assert isinstance(call, ToolCall)
+        assert call.arguments == {"amount": 5, "currency": "EUR"}
+    assert (await judged({"amount": 0})).outcome == "arguments_invalid"
+    assert (await judged({"amount": 5}, NOBODY)).outcome == "auth_required"
+    assert desk.desk.ran == []
+    assert await outcome(desk, "pay", {"amount": 5}) == "success"
+
+
+async def test_a_result_that_a_client_tells_shows_no_secrets(tmp_path: Path) -> None:
+    desk = bench(tmp_path)
+    secret = {"secret": "hunter2", "profile": {"card": "4111"}}
+    known = desk.chain.checks["echo"].template.execution
+    call = ToolCall("echo", known.tool, known.operation, secret)
+    proposal = Proposal(call, ADA, request_id="r1")
+    told = await desk.chain.take_result(proposal, {"result": "hunter2 has 4111"})
+    assert told.result.result == {"result": "[REDACTED] has [REDACTED]"}
+    assert "hunter2" not in str(told.call.arguments)
+    assert desk.desk.ran == []
