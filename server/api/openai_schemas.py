@@ -7,8 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import Response
 
 from server.api import error_responses as responses
-from server.api.schemas import EXAMPLES, SESSION_ID, SessionId
+from server.api.schemas import EXAMPLES, SessionId
 from server.core.decision import Answer
+from server.core.turn import SESSION_ID
 from server.errors import AdapterUnknown, OrbitError, RequestInvalid
 
 _TYPES: Final = {

@@ -8,6 +8,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from server.core.chat_messages import Message
 
+SESSION_ID: Final = r"^[A-Za-z0-9_.:-]{1,128}$"
+"""What a client may call a conversation."""
+
 
 @dataclass(frozen=True, slots=True)
 class PendingQuestion:
