@@ -88,6 +88,7 @@ class McpEndpoint:
         manager = StreamableHTTPSessionManager(
             build_server(_peer_of, notices),
             stateless=True,
+            json_response=True,  # but for notices, which are a stream
             max_request_body_size=self._max_body_bytes,
         )
         return manager, notices
@@ -119,7 +120,10 @@ def create_router(authorize: Callable[..., Awaitable[Caller]]) -> APIRouter:
 
 
 class McpResponse(Response):
-    """What the SDK sends; `body` is what was read of the request by then."""
+    """What the SDK sends; `body` is what was read of the request by then.
+
+    When the client leaves, what it asked for is given up, as with any question.
+    """
 
     def __init__(self, endpoint: McpEndpoint, body: bytes, receive: Receive) -> None:
         super().__init__()
@@ -128,7 +132,16 @@ class McpResponse(Response):
         self._receive = receive
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        await self._endpoint.answer(scope, self._next_message, send)
+        answering = asyncio.ensure_future(self._endpoint.answer(scope, self._next_message, send))
+        leaving = asyncio.ensure_future(self._receive())  # all that can come after the body
+        try:
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if answering.done():
+                answering.result()
+        finally:
+            for task in (answering, leaving):
+                task.cancel()
+            await asyncio.gather(answering, leaving, return_exceptions=True)
 
     async def _next_message(self) -> Message:
         return self._messages.pop() if self._messages else await self._receive()

@@ -1,9 +1,11 @@
 """The whole server by MCP: notices of what was reloaded, several adapters, and its end."""
 
 import asyncio
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,15 @@ from server.access.keys import KeyStore
 from server.access.models import NewKey
 from server.api.connections import HttpServer
 from server.cli.options import Configured
+from server.core.decision import Decision, Trace
+from server.core.turn import Turn
 from server.errors import ExtraMissing
 from server.mcp.http import McpEndpoint
 from server.settings.models import ConnectionSettings
 from tests.mcp.conftest import Desk, client_of, mcp_over
 from tests.support.api import running, served_on_loopback
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
+from tests.support.deciding import table_adapter
 from tests.support.ports import free_port
 
 pytestmark = pytest.mark.anyio
@@ -126,18 +131,59 @@ async def test_a_server_that_stops_waits_for_nobody_who_listens(desk: Desk) -> N
         )
         metrics = desk.state.metrics
         server = HttpServer(config, ConnectionSettings(), metrics, endpoint.end_streams)
-        import socket
-
         listening = socket.create_server(("127.0.0.1", port))
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         url = f"http://127.0.0.1:{port}"
-        async with client_of(url, desk.keys["user"]) as client:
-            async with client.listen(tools_list_changed=True) as heard:
-                server.should_exit = True
-                async with asyncio.timeout(10):
-                    assert [event async for event in heard] == []
+        async with (
+            client_of(url, desk.keys["user"]) as client,
+            client.listen(tools_list_changed=True) as heard,
+        ):
+            server.should_exit = True
+            async with asyncio.timeout(10):
+                assert [event async for event in heard] == []
         async with asyncio.timeout(10):
             await serving
+
+
+class Undecided:
+    """Decides nothing before it is given up."""
+
+    def __init__(self) -> None:
+        self.begun, self.given_up = asyncio.Event(), asyncio.Event()
+
+    async def decide(self, turn: Turn, trace: Trace) -> Decision:
+        self.begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            self.given_up.set()
+        raise AssertionError("nobody waits that long")
+
+    async def close(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize("version", ["2026-07-28", "2025-11-25"])
+async def test_a_call_is_given_up_when_its_client_leaves(desk: Desk, version: str) -> None:
+    undecided = Undecided()
+    desk.state.adapters.opened(replace(table_adapter("desk"), decider=undecided))
+    meta = {"io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {}}  # fmt: skip
+    params = {"name": "ask", "arguments": {"question": "anything"}, "_meta": meta}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {
+        "Authorization": f"Bearer {desk.keys['user']}",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": version,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "ask",
+    }
+    async with httpx.AsyncClient(headers=headers) as http:
+        asking = asyncio.create_task(http.post(f"{desk.urls[0]}/mcp", json=call))
+        async with asyncio.timeout(5):
+            await undecided.begun.wait()
+            asking.cancel()
+            await undecided.given_up.wait()
 
 
 async def test_without_the_extra_it_is_said_how_to_get_it(
@@ -145,9 +191,12 @@ async def test_without_the_extra_it_is_said_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.streamable_http_manager", None)
     headers = {"Authorization": f"Bearer {desk.keys['user']}"}
-    async with mcp_over(desk.state) as api, served_on_loopback(api) as url:
-        async with httpx.AsyncClient(headers=headers) as http:
-            answer = await http.post(f"{url}/mcp", json={})
+    async with (
+        mcp_over(desk.state) as api,
+        served_on_loopback(api) as url,
+        httpx.AsyncClient(headers=headers) as http,
+    ):
+        answer = await http.post(f"{url}/mcp", json={})
     error = answer.json()["error"]
     assert (answer.status_code, error["code"]) == (501, ExtraMissing.code)
     assert "run: ./bin/orbit.sh install mcp" in error["message"]
