@@ -21,6 +21,7 @@ from mcp_types import (
 
 from server.chat.adapter import Adapter
 from server.chat.shown_library import describe_library, describe_template
+from server.chat.sources import shared_library
 from server.core.json import to_json
 from server.core.storable import storable_text
 from server.core.suggestions import did_you_mean
@@ -89,7 +90,7 @@ def describe_resources(adapter: Adapter, caller: Caller) -> list[Resource]:
     domain = Resource(
         uri=DOMAIN,
         name="domain",
-        title=storable_text(adapter.library.domain.name),
+        title=storable_text(shared_library(adapter).domain.name),
         description="What this is about: its description, languages and words.",
         mime_type=_JSON,
     )

@@ -37,6 +37,7 @@ from pydantic import ValidationError
 
 from server import __version__
 from server.adapters.registry import Adapters
+from server.chat.sources import shared_library
 from server.errors import OrbitError, RequestInvalid
 from server.mcp import library
 from server.mcp.calls import Context, Result, call_tool
@@ -188,7 +189,7 @@ def _introduction_by(peer_of: PeerOf) -> ServerMiddleware[Any]:
         if ctx.method not in _OPENING or not isinstance(result, dict):
             return result
         try:
-            domain = peer_of(ctx).adapter().library.domain
+            domain = shared_library(peer_of(ctx).adapter()).domain
         except OrbitError:
             return result  # it is not open; the first call will say why
         about = f"{domain.name}: {domain.description}" if domain.description else domain.name

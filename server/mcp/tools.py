@@ -10,7 +10,12 @@ from typing import Any, Final
 from mcp_types import Tool, ToolAnnotations
 
 from server.chat.adapter import Adapter
-from server.chat.sources import OpenTemplate, serving_sources, templates_open_to
+from server.chat.sources import (
+    OpenTemplate,
+    serving_sources,
+    shared_library,
+    templates_open_to,
+)
 from server.core.json import to_json
 from server.core.redaction import Redactor
 from server.core.sources import qualified_id
@@ -168,7 +173,7 @@ def _hints(template: Template) -> ToolAnnotations:
 
 
 def _describe_own(adapter: Adapter, *, changes: bool) -> Iterator[Tool]:
-    about = adapter.library.domain.description
+    about = shared_library(adapter).domain.description
     yield Tool(
         name=ASK,
         description="Ask in plain words, where no other tool fits or a person's own words are to "

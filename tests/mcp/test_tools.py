@@ -250,3 +250,46 @@ async def test_requests_count_towards_the_limit_of_a_key(desk: Desk) -> None:
             (await client.post(f"{desk.urls[0]}/mcp", json=ping)).status_code for _ in range(3)
         ]
     assert statuses[-1] == 429
+
+
+@pytest.mark.parametrize("version", ["2026-07-28", "2025-11-25"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"text": "\\ud800"}',
+        '{"text": "\\u0000"}',
+        '{"\\ud800": 1}',
+        '{"text": ' + "[" * 200 + "]" * 200 + "}",
+        '{"text": NaN}',
+        '{"text": 1e999}',
+    ],
+)
+async def test_arguments_that_no_database_takes_are_refused_by_the_chain(
+    desk: Desk, version: str, arguments: str
+) -> None:
+    meta = (
+        f'{{"io.modelcontextprotocol/protocolVersion": "{version}", '
+        '"io.modelcontextprotocol/clientCapabilities": {}}'
+    )
+    body = (
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": '
+        f'{{"name": "note", "arguments": {arguments}, "_meta": {meta}}}}}'
+    )
+    headers = {
+        "Authorization": f"Bearer {desk.keys['user']}",
+        "Accept": "application/json",
+        "Content-Type": "application/json",
+        "MCP-Protocol-Version": version,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "note",
+    }
+    async with httpx.AsyncClient(headers=headers) as http:
+        answer = await http.post(f"{desk.urls[0]}/mcp", content=body)
+    said = answer.json()
+    if "error" in said:  # what is no JSON is none for the protocol either
+        assert answer.status_code == 400
+        return
+    assert said["result"]["isError"]
+    policy = said["result"]["structuredContent"]["metadata"]["policy"]
+    assert policy == {"outcome": "arguments_invalid"}
+    assert desk.floor.tool.ran == []
