@@ -21,11 +21,15 @@ from server.adapters.manager import AdapterManager, Reread, Sources, cancel_task
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
 from server.adapters.watch import AdapterWatch
+from server.api.auth import caller_of
+from server.api.error_responses import describe_failure
 from server.api.factory import create_api
 from server.api.requests import ApiState
 from server.authoring.saving import LibrarySaver
 from server.console import page as console
 from server.evaluation.drafts import DraftDesk
+from server.mcp import http as mcp
+from server.mcp.peer import Host
 from server.metrics.metrics import Metrics
 from server.settings.models import ServerSettings, Settings
 from server.storage.files import load_or_create_secret
@@ -62,19 +66,34 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with _open_state(settings, environ, metrics, manage, watch) as state:
             app.state.api = state
-            yield
+            app.state.mcp = _mcp_endpoint(settings, state)
+            serving = asyncio.create_task(app.state.mcp.serve())
+            try:
+                yield
+            finally:
+                await cancel_tasks([serving])
 
     api = create_api(
         metrics,
-        max_body_bytes=settings.server.max_body_kb * 1024,
+        max_body_bytes=_max_body_bytes(settings),
         allowed_hosts=_allowed_hosts(settings.server),
         serve_metrics=settings.metrics.enabled,
         serve_console=settings.console.enabled,
         lifespan=lifespan,
     )
+    api.include_router(mcp.create_router(caller_of))
     if settings.console.enabled:
         api.include_router(console.router)
     return api
+
+
+def _max_body_bytes(settings: Settings) -> int:
+    return settings.server.max_body_kb * 1024
+
+
+def _mcp_endpoint(settings: Settings, state: ApiState) -> mcp.McpEndpoint:
+    host = Host(state.adapters, describe_failure, state.turn_timeout_s, state.max_message_chars)
+    return mcp.McpEndpoint(host, max_body_bytes=_max_body_bytes(settings))
 
 
 def _allowed_hosts(server: ServerSettings) -> frozenset[str] | None:

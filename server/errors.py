@@ -75,6 +75,14 @@ class RequestInvalid(OrbitError):
     code = "request_invalid"  # the request itself is wrong (empty, too large, not JSON)
 
 
+class OriginForeign(RequestInvalid):
+    code = "origin_foreign"  # a web page of another site sends it
+
+
+class ExtraMissing(OrbitError):
+    code = "extra_missing"  # what it needs is an extra of the installation, and is not there
+
+
 class TurnUnknown(OrbitError):
     code = "turn_unknown"  # nothing is known of a turn that an opinion is about
 

@@ -1,14 +1,17 @@
 """One adapter in this process, without a server and without a key."""
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from uuid import uuid4
 
 from server.adapters.build import build_adapter
+from server.adapters.manager import AdapterManager, Reread, Sources, cancel_tasks
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
+from server.adapters.watch import AdapterWatch
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_confirmation, run_turn
 from server.core.decision import Answer
@@ -52,6 +55,49 @@ async def open_adapter(
                 await adapters.close()
     finally:
         await resources.close()
+
+
+@asynccontextmanager
+async def open_reloading(
+    settings: Settings,
+    environ: Mapping[str, str],
+    adapter: AdapterSettings,
+    reread: Reread,
+    sources: Sources,
+    *,
+    say: Callable[[str], None],
+) -> AsyncIterator[Adapters]:
+    """Open one adapter and those behind it; each is opened anew when its files are saved.
+
+    `reread` and `sources` are as for a server; `say` tells people what was taken up.
+
+    Raises:
+        AdapterUnavailable: it could not be opened; those behind it may not be, either.
+        StoreUnavailable, ConfigurationInvalid: nothing could be.
+    """
+    names = {adapter.name, *(child.adapter for child in adapter.config.child_adapters)}
+
+    def written() -> Sequence[AdapterSettings]:
+        return [each for each in reread() if each.name in names]
+
+    adapters = Adapters((adapter.name,))
+    async with AsyncExitStack() as closing:  # closes in the opposite order
+        resources = await SharedResources.open(settings, environ, adapters=adapters)
+        closing.push_async_callback(resources.close)
+        manager = AdapterManager(adapters, resources, written, sources, alone=False)
+        for close in (adapters.close, manager.close, resources.finish, manager.stop):
+            closing.push_async_callback(close)
+        watch = AdapterWatch(manager, everything=True, say=say)
+        behind = [asyncio.create_task(each) for each in resources.background_work()]
+        behind.append(asyncio.create_task(watch.serve()))
+        closing.push_async_callback(cancel_tasks, behind)
+        manager.open(adapter)
+        for each in settings.adapters:
+            if each.enabled and each.name in names - {adapter.name}:
+                manager.open(each)
+        await adapters.every_one_tried()
+        adapters.get(adapter.name)
+        yield adapters
 
 
 async def _open_behind(
@@ -105,7 +151,7 @@ async def confirm_once(
 async def forget_session(settings: Settings, adapter: Adapter, session_id: str) -> None:
     """Forget what the person at this machine said in a session, or raise StoreUnavailable."""
     if adapter.conversations is not None:
-        await adapter.conversations.forget(_local_caller(settings, adapter), session_id)
+        await adapter.conversations.forget(local_caller(settings, adapter.name), session_id)
 
 
 def _local_turn(
@@ -115,12 +161,13 @@ def _local_turn(
         id=uuid4().hex,
         text=text,
         session_id=session_id,
-        caller=_local_caller(settings, adapter),
+        caller=local_caller(settings, adapter.name),
         received_at=datetime.now(UTC),
         continues=continues,
     )
 
 
-def _local_caller(settings: Settings, adapter: Adapter) -> Caller:
+def local_caller(settings: Settings, adapter: str) -> Caller:
+    """Return the person at this machine, as the holder of a key of an adapter."""
     role = settings.access.roles.names[-1]  # whoever is at this machine may do everything
-    return Caller(key_id="local", adapter=adapter.name, user_id="local", role=role)
+    return Caller(key_id="local", adapter=adapter, user_id="local", role=role)

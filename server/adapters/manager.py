@@ -74,8 +74,12 @@ class AdapterManager:
         resources: SharedResources,
         reread: Reread,
         sources: Sources = tuple,
+        *,
+        alone: bool = True,
     ) -> None:
+        """Unless `alone`, another process may use what earlier versions left on disk."""
         self._adapters = adapters
+        self._alone = alone
         self._resources = resources
         self._reread = reread
         self._sources = sources
@@ -371,7 +375,7 @@ class AdapterManager:
             del replaced
         async with self._reloading:
             index = self._adapters.index_name(name)
-            if index and name not in self._being_opened:
+            if index and self._alone and name not in self._being_opened:
                 used = {index, *(each.index_name for each in self._replaced if each.name == name)}
                 await self._resources.drop_unused_indexes(name, used)
 

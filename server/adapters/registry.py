@@ -1,7 +1,8 @@
 """Which adapters are open, and why the others are not."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -32,6 +33,7 @@ class Adapters:
         self._opened_at: dict[str, datetime] = {}
         self._not_reloaded: dict[str, str] = {}
         self.names = names
+        self._observers: list[Callable[[str], None]] = []
         self._tried = asyncio.Event()
         self._note_tried()
 
@@ -57,6 +59,20 @@ class Adapters:
             )
         return self.get(caller.adapter)
 
+    def sources(self, name: str) -> frozenset[str]:
+        """Return the names of the adapters behind one; none for one that is not open."""
+        adapter = self._open.get(name)
+        return frozenset(each.adapter for each in adapter.sources) if adapter else frozenset()
+
+    @contextmanager
+    def observed(self, observer: Callable[[str], None]) -> Iterator[None]:
+        """Tell `observer` the name of each adapter that is opened, opened anew or closed."""
+        self._observers.append(observer)
+        try:
+            yield
+        finally:
+            self._observers.remove(observer)
+
     def rate_limits(self, name: str) -> tuple[str, ...]:
         """Return how often an adapter may be asked; nothing for one that is not open."""
         adapter = self._open.get(name)
@@ -79,6 +95,7 @@ class Adapters:
         self._open[adapter.name] = adapter
         self._opened_at[adapter.name] = datetime.now(UTC)
         self._note_tried()
+        self._tell(adapter.name)
         return before
 
     def remove(self, name: str) -> Adapter | None:
@@ -86,7 +103,9 @@ class Adapters:
         self._why.pop(name, None)
         self._not_reloaded.pop(name, None)
         self._opened_at.pop(name, None)
-        return self._open.pop(name, None)
+        before = self._open.pop(name, None)
+        self._tell(name)
+        return before
 
     def failed(self, name: str, why: str) -> None:
         self.expect(name)
@@ -109,6 +128,10 @@ class Adapters:
 
     async def every_one_tried(self) -> None:
         await self._tried.wait()
+
+    def _tell(self, name: str) -> None:
+        for observer in self._observers:
+            observer(name)
 
     def _note_tried(self) -> None:
         if all(name in self._open or name in self._why for name in self.names):

@@ -15,6 +15,7 @@ import os
 import resource
 import socket
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
 from time import monotonic
@@ -384,9 +385,15 @@ class HttpServer(uvicorn.Server):
     """uvicorn's server, which accepts connections by itself: all that wait, within the limits."""
 
     def __init__(
-        self, config: uvicorn.Config, settings: ConnectionSettings, metrics: Metrics
+        self,
+        config: uvicorn.Config,
+        settings: ConnectionSettings,
+        metrics: Metrics,
+        end_streams: Callable[[], None] = lambda: None,
     ) -> None:
+        """`end_streams` ends the answers that go on until their clients leave."""
         super().__init__(config)
+        self._end_streams = end_streams
         self._count = ConnectionCount(within_descriptors(settings), metrics)
         self._opening: set[asyncio.Task[object]] = set()
         self._listening: tuple[socket.socket, ...] = ()
@@ -403,6 +410,7 @@ class HttpServer(uvicorn.Server):
         stopped, self._listening = self._listening, ()
         for listening in stopped:
             loop.remove_reader(listening.fileno())
+        self._end_streams()
         await super().shutdown(sockets)
 
     def _listen(self, listening: socket.socket) -> None:

@@ -47,6 +47,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (BodyTooLarge, 413),
     (HostForeign, 421),
     (FieldsInvalid, 422),
+    (errors.OriginForeign, 403),
     (errors.RequestInvalid, 400),
     (ClientLeft, 499),
     (errors.KeyForeign, 403),
@@ -74,6 +75,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.ProposalExpired, 410),
     (errors.ProposalRefused, 409),
     (errors.ReloadRefused, 409),
+    (errors.ExtraMissing, 501),
     (errors.AdapterUnavailable, 503),
     (errors.IndexEmpty, 503),
     (errors.ProviderError, 503),
@@ -123,10 +125,18 @@ def log_failure(failure: OrbitError, request_id: str) -> None:
 
 
 def error_response(failure: OrbitError, request_id: str) -> Response:
+    body = describe_failure(failure, request_id)
+    return json_response(body, status_of(failure), error_headers(failure))
+
+
+def describe_failure(failure: Exception, request_id: str) -> dict[str, Any]:
+    """Log a failure, and return what a client may read of it."""
+    if not isinstance(failure, OrbitError):
+        _log.error("request %s failed", request_id, exc_info=failure)
+        return internal_error(request_id)
     log_failure(failure, request_id)
     details = getattr(failure, "details", None)
-    body = error_body(failure.code, public_message(failure), request_id, details)
-    return json_response(body, status_of(failure), error_headers(failure))
+    return error_body(failure.code, public_message(failure), request_id, details)
 
 
 def internal_error(request_id: str) -> dict[str, Any]:

@@ -7,9 +7,17 @@ from server.settings.models import LogLevel
 
 LOG_LEVELS: Final[tuple[LogLevel, ...]] = get_args(LogLevel)
 
-_QUIET: Final = ("alembic", "httpx", "httpcore", "chromadb", "uvicorn.access")
+_QUIET: Final = (
+    "alembic",
+    "chromadb",
+    "httpcore",
+    "httpx",
+    "mcp",
+    "sse_starlette",
+    "uvicorn.access",
+)
 """Libraries heard from WARNING on. Below that httpx writes down whole addresses, and a
-service's key may be part of one."""
+service's key may be part of one; mcp writes down messages with their arguments."""
 
 
 def set_log_level(level: LogLevel) -> None:

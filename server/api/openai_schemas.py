@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.responses import Response
 
 from server.api import error_responses as responses
-from server.api.schemas import EXAMPLES, SESSION_ID, SessionId
+from server.api.schemas import EXAMPLES, SessionId
 from server.api.told_messages import (
     ParameterInvalid,
     Role,
@@ -21,6 +21,7 @@ from server.core.decision import Answer
 from server.core.json import to_json
 from server.core.token_counts import TokenCount
 from server.core.transcript import TranscriptKey
+from server.core.turn import SESSION_ID
 from server.errors import AdapterUnknown, ConversationUnknown, OrbitError
 
 _TYPES: Final = {

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, TypeVar
 from uuid import uuid4
 
 from fastapi import Depends, Request
@@ -24,6 +24,7 @@ from server.audit.reader import AuditReader
 from server.authoring.saving import LibrarySaver
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.inbox import InboxStore
+from server.core.languages import accepted_languages
 from server.core.storable import storable_text
 from server.core.transcript import TranscriptKey
 from server.core.turn import Caller, Turn
@@ -37,8 +38,6 @@ from server.settings.models import Authoring, BlockedIn, RolesSettings
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
-
-_MAX_LANGUAGES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,17 +165,3 @@ def turn_of(request: Request, caller: Caller, text: str, session_id: str | None)
         languages=accepted_languages(languages) if languages else (),
         continues=session_id is not None,
     )
-
-
-def accepted_languages(header: str) -> tuple[str, ...]:
-    """Return the tags of an Accept-Language header, best first; what is malformed is skipped."""
-    weighted = []
-    for position, part in enumerate(header.split(",")[:_MAX_LANGUAGES]):
-        tag, _, weight = "".join(part.split()).partition(";q=")
-        try:
-            quality = float(weight) if weight else 1.0
-        except ValueError:
-            continue
-        if tag and tag != "*" and quality > 0:
-            weighted.append((-quality, position, tag))
-    return tuple(tag for _, _, tag in sorted(weighted))

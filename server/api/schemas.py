@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from server.core.json import to_json
+from server.core.turn import SESSION_ID
 
-SESSION_ID: Final = r"^[A-Za-z0-9_.:-]{1,128}$"
 EXAMPLES: Final = json.loads(files("server.api").joinpath("examples.json").read_text("utf-8"))
 """Requests and answers as the documentation of the calls shows them, by name."""
 

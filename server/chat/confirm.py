@@ -77,15 +77,18 @@ async def hold_call(
     turn: Turn,
     decision: Call,
     outcome: CallOutcome,
-    proposal_id: str | None,
+    proposal: Proposal,
     trace: Trace,
 ) -> PendingConfirmation | None:
     """Keep a call that lacks nothing but a yes; None where there is nothing to keep, or no way.
+
+    `outcome` is what the chain made of `proposal`.
 
     Raises:
         StoreUnavailable: it could not be kept.
     """
     call, confirmations = outcome.to_confirm, adapter.proposals
+    proposal_id = proposal.proposal_id
     if call is None or confirmations is None or proposal_id is None:
         return None
     template, proposed = adapter.library.templates[call.template_id], decision.proposed
@@ -112,7 +115,7 @@ async def hold_call(
                 target=None if target is None else storable_text(target),
                 detected=turn.intent.name if turn.intent is not None else None,
                 origin=proposed.origin if proposed else "template",
-                proposed_by="model" if call.by_model else "system",
+                proposed_by=proposal.proposed_by,
                 question=proposed.question if proposed else "",
                 left_out=decision.coverage.left_out(),
                 created_at=unset,

@@ -8,9 +8,10 @@ Each stage is timed into the turn's trace. Deciding runs nothing.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Any
 
 from server.chat.adapter import Adapter
 from server.chat.confirm import (
@@ -61,6 +62,7 @@ from server.core.decision import (
     DecidedCalls,
     Decision,
     Ending,
+    Match,
     MissingArguments,
     NoMatch,
     SeveralCalls,
@@ -68,10 +70,10 @@ from server.core.decision import (
 )
 from server.core.sources import UnansweredSource
 from server.core.streaming import StreamListener, TurnDeadline
-from server.core.tools import RowTaker, ToolCall
+from server.core.tools import RowTaker, Source, ToolCall
 from server.core.transcript import Transcript
 from server.core.turn import Turn
-from server.errors import StoreUnavailable, TurnTimedOut
+from server.errors import AdapterUnavailable, StoreUnavailable, TurnTimedOut
 from server.intents.detector import Detection
 from server.llm.models import AdapterModels
 from server.retrievers.followups.context import FollowUpDecision
@@ -162,7 +164,7 @@ async def _answer_several(
                 outcome = await execute_call(caller, proposal, trace, timeout_s=left_s)
             ending = replace(call, call=outcome.call)
             if outcome.to_confirm is not None and not waits:
-                held = await hold_call(caller, turn, call, outcome, proposal.proposal_id, trace)
+                held = await hold_call(caller, turn, call, outcome, proposal, trace)
                 ending, waits = held or ending, held is not None
         except StoreUnavailable:
             if not ended:
@@ -237,7 +239,7 @@ async def _answer_turn(
         if missed is not None:
             ending, outcome = missed, None
         elif outcome.to_confirm is not None:
-            held = await hold_call(by, turn, decision, outcome, proposal.proposal_id, trace)
+            held = await hold_call(by, turn, decision, outcome, proposal, trace)
             if held is not None:
                 ending = replace(held, coverage=decision.coverage)
 
@@ -460,6 +462,72 @@ async def _complete_with_models(
     if isinstance(decision, MissingArguments):
         return await models.fill(turn, decision, trace, deadline)
     return decision
+
+
+async def run_call(
+    adapter: Adapter,
+    turn: Turn,
+    source: str,
+    template_id: str,
+    arguments: Mapping[str, Any],
+    *,
+    timeout_s: float,
+) -> Answer:
+    """Judge and run one call that was named rather than asked for; `turn.text` says it in words.
+
+    `source` is the adapter whose template it is: `adapter` itself, or one behind it. Nothing is
+    decided and no model words the answer; from the policy chain on, it is as for a question.
+
+    Raises:
+        AdapterUnavailable: the source does not serve, or has no such template any more.
+        RateLimited: the source was asked as often as its limit allows.
+        TurnTimedOut: it took longer than `timeout_s`.
+        StoreUnavailable: the limits cannot be counted, or a call that needs a yes not kept.
+    """
+    trace = Trace()
+    try:
+        with ExitStack() as leases:
+            leases.enter_context(adapter.leases.hold())
+            async with asyncio.timeout(timeout_s) as limit:
+                deadline = TurnDeadline(limit.when() or 0.0, None)
+                by = adapter
+                if adapter.composite is not None:
+                    adapter = await _with_sources(adapter, trace, deadline, leases)
+                    by = adapter.behind.get(source, adapter)
+                if by.name != source or template_id not in by.library.templates:
+                    what = f"{template_id!r} of adapter {source!r} cannot be called now"
+                    raise AdapterUnavailable(f"{what}; list the tools again")
+                if by is not adapter:
+                    await count_sources([by])
+                answer = await _answer_call(adapter, by, turn, template_id, arguments, trace)
+    except TimeoutError:
+        raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the call was stopped") from None
+    _count_answer(adapter, turn, answer)
+    return answer
+
+
+async def _answer_call(
+    adapter: Adapter,
+    by: Adapter,
+    turn: Turn,
+    template_id: str,
+    arguments: Mapping[str, Any],
+    trace: Trace,
+) -> Answer:
+    template = by.library.templates[template_id]
+    call = template.call(arguments, dict.fromkeys(arguments, Source("given")))
+    decision = Call(Match(template_id, 1.0, 0.0, "called by its name"), call)
+    proposal = replace(proposal_of(by, turn, decision), proposed_by="caller")
+    outcome = await execute_call(by, proposal, trace)
+    ending: Ending = replace(decision, call=outcome.call)
+    if outcome.to_confirm is not None:
+        held = await hold_call(by, turn, decision, outcome, proposal, trace)
+        ending = held or ending
+    answer = respond(by, turn, ending, trace, outcome=outcome)
+    answer = await offer_download(by, turn, answer, outcome)
+    private = bool(template.policy.sensitive_params)
+    await save_history(adapter, turn, answer, by=by, private=private)
+    return answer_of_source(adapter, by, answer)
 
 
 async def run_confirmation(

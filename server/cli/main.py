@@ -23,6 +23,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "ask": "ask:ask",
     "explain": "ask:explain",
     "talk": "talk:talk",
+    "mcp": "mcp:mcp",
     "check": "check:check",
     "eval": "evaluate:eval_library",
     "lock": "lock:lock",

@@ -102,7 +102,8 @@ async def _run(
             timeout_graceful_shutdown=round(settings.server.shutdown_grace_s),
         )
         opened = asyncio.create_task(_collect_again(api))
-        server = HttpServer(config, settings.server.connections, api.state.api.metrics)
+        limits, metrics = settings.server.connections, api.state.api.metrics
+        server = HttpServer(config, limits, metrics, api.state.mcp.end_streams)
         await server.serve(sockets=[listening])
         opened.cancel()
 

@@ -50,8 +50,8 @@ def talk(
     """
     from anyio.from_thread import start_blocking_portal
 
-    from server.api.schemas import SESSION_ID
     from server.cli.chat_screen import Screen
+    from server.core.turn import SESSION_ID
 
     session_id = session or uuid4().hex
     if not re.fullmatch(SESSION_ID, session_id):

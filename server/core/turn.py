@@ -9,6 +9,9 @@ from typing import Any, Final, Literal, NamedTuple
 from server.core.chat_messages import Message
 from server.core.transcript import ReturnedCall, Transcript
 
+SESSION_ID: Final = r"^[A-Za-z0-9_.:-]{1,128}$"
+"""What a client may call a conversation."""
+
 
 @dataclass(frozen=True, slots=True)
 class PendingQuestion:

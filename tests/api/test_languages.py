@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.api.requests import accepted_languages
+from server.core.languages import accepted_languages
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,9 @@ def test_a_server_starts_and_answers_with_it(base: BaseInstall, tmp_path: Path, 
         with base.server(*options) as client:
             headers = {"Authorization": "Bearer sums"}
             answer = client.post("/chat", json={"message": QUESTION}, headers=headers)
+            without = client.post("/mcp", json={}, headers=headers)
     assert (answer.status_code, answer.json().get("content")) == (200, ANSWER)
+    assert (without.status_code, without.json()["error"]["code"]) == (501, "extra_missing")
     assert not base.attempts.exists()
     assert (tmp_path / "data" / "chroma").exists() == (mode == "embedded")
 

@@ -23,7 +23,7 @@ from server.core.storable import storable_data
 from server.core.streaming import StreamListener
 from server.core.suggestions import unknown
 from server.core.tools import ToolResultStatus
-from server.core.turn import Caller, Turn
+from server.core.turn import SESSION_ID, Caller, Turn
 from server.errors import ProposalUnknown, RequestInvalid, TurnUnknown
 
 router = APIRouter(prefix="/chat", tags=["chat"])
@@ -168,8 +168,8 @@ async def note_feedback(request: Request, caller: KeyHolder) -> None:
 async def delete_session(request: Request, session_id: str, caller: KeyHolder) -> None:
     """Forget the key's own conversation of that id, if there is one, and what waits in it."""
     state: ApiState = request.app.state.api
-    if not re.fullmatch(schemas.SESSION_ID, session_id):
-        raise RequestInvalid(f"a session id is of the form {schemas.SESSION_ID}")
+    if not re.fullmatch(SESSION_ID, session_id):
+        raise RequestInvalid(f"a session id is of the form {SESSION_ID}")
     adapter = state.adapters.opened_by(caller)
     if adapter.proposals is not None:
         await adapter.proposals.forget(caller, session_id)

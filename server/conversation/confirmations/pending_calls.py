@@ -39,7 +39,7 @@ class PendingCall:
     target: str | None
     detected: str | None
     origin: Origin
-    proposed_by: Literal["system", "model"]
+    proposed_by: Literal["system", "model", "caller"]
     question: str
     created_at: datetime
     expires_at: datetime

@@ -265,7 +265,8 @@ class PolicyChain:
         if refusal is not None:
             return self._refused(proposal, None, refusal)
         template = checks.template
-        refusal = checks.check_allowed(caller, proposal.intent)
+        named = proposal.proposed_by == "caller"  # no question was asked that has an intent
+        refusal = checks.check_allowed(caller, proposal.intent, any_intent=named)
         if refusal is None and checks.limited:
             refusal = await self.rates.look(template, caller)
         if refusal is not None:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from server.access.rate_limits import RateLimits
 from server.core.redaction import REDACTED, Redactor
-from server.core.suggestions import shown_value
+from server.core.suggestions import did_you_mean, shown_value
 from server.core.tools import JsonType, ToolCall
 from server.core.turn import Caller
 from server.library.model import BuiltinExecution, Library, Parameter, Template
@@ -17,7 +17,8 @@ from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, Constraints,
 from server.library.parameters import is_compared_with_data
 from server.tools.registry import ToolRegistry
 
-ProposedBy = Literal["system", "model"]
+ProposedBy = Literal["system", "model", "caller"]
+"""What chose a call: the server, a model of its own, or whoever asked, by naming the template."""
 
 Outcome = Literal[
     "started",
@@ -185,7 +186,9 @@ class ArgumentsCheck:
                 shown = REDACTED if self._redactor.covers(name) else shown_value(value)
                 problems.append(f"{name[:60]}: {shown} {problem}")
         problems += [
-            f"there is no parameter {name[:60]!r}" for name in given if name not in self._checks
+            f"there is no parameter {name[:60]!r}; {did_you_mean(name, list(self._checks))}"
+            for name in given
+            if name not in self._checks
         ]
         if not problems:
             return given
@@ -311,7 +314,11 @@ class TemplateChecks:
     def check_allowed(
         self, caller: Caller, intent: str | None, *, any_intent: bool = False
     ) -> Refusal | None:
-        if not any_intent and self.intents is not None and intent not in self.intents:
+        """Refuse what intent or role forbid; for `any_intent`, what every intent forbids."""
+        forbidden = self.intents is not None and (
+            not self.intents if any_intent else intent not in self.intents
+        )
+        if forbidden:
             return Refusal("intent_forbids", "that is not something this question can ask for")
         if self.roles is None:
             return None

@@ -147,6 +147,7 @@ class Bench:
         caller: Caller = ADA,
         intent: str | None = None,
         confirmed: bool = False,
+        of_proposal: Mapping[str, Any] | None = None,
         **call: Any,
     ) -> CallOutcome:
         wanted = {"tool": "desk", "operation": _operation(name), **call}
@@ -156,6 +157,7 @@ class Bench:
             request_id="r1",
             intent=intent,
             confirmed=confirmed,
+            **(of_proposal or {}),
         )
         return await self.chain.carry_out(proposal, timeout_s=5)
 

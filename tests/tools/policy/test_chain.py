@@ -159,6 +159,24 @@ async def test_the_first_step_that_refuses_is_the_one_that_is_told(tmp_path: Pat
     ]  # fmt: skip
 
 
+async def test_what_a_caller_names_needs_no_intent_but_some_intent_must_allow_it(
+    tmp_path: Path,
+) -> None:
+    desk = bench(tmp_path, intents=True)
+    named = {"proposed_by": "caller"}
+    told = [
+        await outcome(desk, "note", {"text": "x"}, of_proposal=named),
+        await outcome(desk, "erase", {"text": "x"}, caller=ANA, of_proposal=named),
+        await outcome(desk, "erase", {"text": "x"}, of_proposal=named),
+    ]
+    assert told == ["success", "role_forbids", "confirmation_required"]
+    assert [event["proposed_by"] for event in await desk.events()] == ["caller"] * 3
+    nowhere = replace(desk.chain.checks["note"], intents=frozenset())
+    desk.chain = replace(desk.chain, checks={**desk.chain.checks, "note": nowhere})
+    assert await outcome(desk, "note", {"text": "x"}, of_proposal=named) == "intent_forbids"
+    assert "note" not in {each.id for each in desk.chain.open_to(ADA, any_intent=True)}
+
+
 async def test_the_limit_comes_before_the_arguments(tmp_path: Path) -> None:
     desk = bench(tmp_path)
     for _ in range(3):
@@ -257,7 +275,8 @@ async def test_what_cannot_be_written_down_is_not_done_where_it_must_be(
         ("pay", {"amount": 5, "currency": "XXX"}, "currency: 'XXX' is not one of EUR or USD"),
         ("pay", {"amount": 5, "code": 7}, "code: 7 has to be text"),
         ("pay", {"amount": 5, "code": "07"}, "code: '07' does not match ^[0-9]{3}$"),
-        ("pay", {"amount": 5, "who": "x"}, "there is no parameter 'who'"),
+        ("pay", {"amount": 5, "who": "x"},
+             "there is no parameter 'who'; known are amount, currency and code"),
         ("note", {"text": ""}, "text: '' has fewer than 1 characters"),
         ("filter", {"rows": [{"id": 0}]},
          "rows: a list has a member (number 1) that has a 'id' that is below 1"),
