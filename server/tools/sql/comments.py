@@ -21,26 +21,26 @@ def comments_of(create: str) -> tuple[str, Mapping[str, str]]:
     columns: dict[str, list[str]] = {}
     waiting: list[str] = []
     depth, on_line, opened, expects = 0, "", False, False
-    for token in _TOKEN.findall(create):
-        if token.startswith(("--", "/*")):
-            said = " ".join(token.removesuffix("*/").strip("-/* ").split())
+    for piece in _TOKEN.findall(create):
+        if piece.startswith(("--", "/*")):
+            said = " ".join(piece.removesuffix("*/").strip("-/* ").split())
             if depth == 0 or opened:
                 table.append(said)
             elif on_line:
                 columns.setdefault(on_line, []).append(said)
             else:
                 waiting.append(said)
-        elif token == "\n":
+        elif piece == "\n":
             on_line, opened = "", False
-        elif token == "(":
+        elif piece == "(":
             depth += 1
             expects = opened = depth == 1
-        elif token == ")":
+        elif piece == ")":
             depth -= 1
-        elif token == "," and depth == 1:
+        elif piece == "," and depth == 1:
             expects = True
         elif expects:
-            on_line = token.strip('"`[]').lower()
+            on_line = piece.strip('"`[]').lower()
             columns.setdefault(on_line, []).extend(waiting)
             expects = opened = False
             waiting.clear()
