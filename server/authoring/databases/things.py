@@ -18,6 +18,8 @@ _MOST_CATEGORIES: Final = 60
 """Most values of a column by which rows are told apart in kinds."""
 _MOST_LOOKED_UP: Final = 60
 """Most rows of a table whose names are kinds of what refers to it."""
+_SHORTEST_WORD: Final = 4
+"""Fewest letters of a name that says something by itself."""
 _FEWEST_LISTED: Final = 3
 """Fewest parts of a comment that are a list of values."""
 _FAR: Final = 3
@@ -336,13 +338,18 @@ def _label(column: SurveyedColumn, thing: Thing) -> str:
 
 
 def _said_of(column: SurveyedColumn) -> str:
-    """What a column is called by its comment, where that is short and no list of its values."""
+    """What a column is called by its comment: short, no list of values, and more than its name.
+
+    That is the name with a word before it, weekly rent of rent, or of one that says nothing.
+    """
     comment = column.column.comment.strip().lower()
     parts = [part.strip() for part in re.split(r"[,;(|/]", comment)]
     values = {str(value).lower() for value in column.samples}
     is_list = len(parts) >= _FEWEST_LISTED or parts[0] in values
     spoken = parts[0].split(" ")
-    if is_list or len(spoken) > 3 or (len(spoken) == 3 and column.plain in spoken):
+    own = column.plain.split(" ")
+    says_nothing = all(len(w) < _SHORTEST_WORD or not set(w) & set("aeiou") for w in own)
+    if is_list or len(spoken) > 3 or not (spoken[-1] == own[-1] or says_nothing):
         return ""
     return parts[0] if re.fullmatch(r"[a-z -]+", parts[0]) else ""
 
