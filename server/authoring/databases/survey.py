@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from server.authoring.databases.names import Names, names_of
 from server.authoring.databases.words import words_of_columns
 from server.core.suggestions import did_you_mean
 from server.errors import RequestInvalid, ToolError
@@ -37,6 +38,8 @@ class SurveyedColumn:
     """A column with what its values are; the values of a `contact` were not looked at."""
 
     column: Column
+    plain: str
+    """Its name in words."""
     is_contact: bool = False
     samples: tuple[Any, ...] = ()
     """Values, the most frequent first; none where none may be looked at."""
@@ -57,6 +60,10 @@ class SurveyedTable:
     table: Table
     columns: Mapping[str, SurveyedColumn]
     """Those that questions may see, by name."""
+    plain: str
+    """Its name in words."""
+    short: str = ""
+    """The same before a word of it was spelt out."""
     rows: int = 0
     looked_at: int = 0
     """How many of its rows the values are of."""
@@ -91,6 +98,7 @@ async def survey_database(database: Database, looked_at: LookedAt) -> Survey:
 class _Surveyor:
     def __init__(self, database: Database, schema: DatabaseSchema, looked_at: LookedAt) -> None:
         self._database, self._schema, self._looked_at = database, schema, looked_at
+        self._names: Names = names_of(schema.tables.values())
         self._notes: list[str] = []
 
     async def survey(self) -> Survey:
@@ -135,7 +143,8 @@ class _Surveyor:
                 secret.append(column.name)
             else:
                 contact = words_of_columns().is_contact(column.name)
-                columns[column.name] = SurveyedColumn(column, contact)
+                plain = self._names.columns[table.written, column.name].plain
+                columns[column.name] = SurveyedColumn(column, plain, contact)
         if secret:
             self._notes.append(
                 f"{table.written}: {', '.join(secret)} left out, for what the name says"
@@ -143,8 +152,12 @@ class _Surveyor:
         if not columns:
             return None
         rows = await self._number(f"SELECT COUNT(*) FROM {quoted_table(table)}")  # noqa: S608
+        called = self._names.tables[table.written]
+        bare = SurveyedTable(
+            table, columns, called.plain, called.short, rows, primary_key=table.primary_key
+        )
         if not self._looked_at.samples:
-            return SurveyedTable(table, columns, rows, primary_key=table.primary_key)
+            return bare
         for name, one in columns.items():
             if not one.is_contact and one.column.kind != "other":
                 columns[name] = await self._sampled(table, one)
@@ -152,12 +165,9 @@ class _Surveyor:
         names = ", ".join(map(quoted, shown))
         text = f"SELECT {names} FROM {quoted_table(table)} LIMIT {_MOST_SAMPLES}"  # noqa: S608
         some = await self._rows(text) if shown else []
-        return SurveyedTable(
-            table,
-            columns,
-            rows,
-            min(rows, _SAMPLED_ROWS),
-            primary_key=table.primary_key,
+        return replace(
+            bare,
+            looked_at=min(rows, _SAMPLED_ROWS),
             some_rows=tuple(
                 {n: to_json(cell, _MAX_CHARS) for n, cell in zip(shown, row, strict=True)}
                 for row in some
@@ -208,13 +218,22 @@ class _Surveyor:
                 continue
             for other in tables.values():
                 referred = other.primary_key or _likely_key(other)
-                named = len(referred) == 1 and _names_key(column.name, other, referred[0])
+                named = len(referred) == 1 and self._names_key(column, other, referred[0])
                 if other is own or not named:
                     continue
                 if await self._refers(own, column.name, other, referred[0]):
                     keys.append(ForeignKey((column.name,), other.name, referred))
                     break
         return replace(own, foreign_keys=tuple(keys), primary_key=primary)
+
+    def _names_key(self, column: SurveyedColumn, other: SurveyedTable, referred: str) -> bool:
+        """Whether a column is called by the key of another table: customer_id, of customers.id."""
+        known = words_of_columns()
+        key = self._names.columns[other.name, referred].plain
+        noun = known.noun_of_table(other.plain)
+        spoken = {column.plain, known.plain(column.name)} - {"id"}
+        whole = {known.plain(referred), key, f"{noun} id" if key == "id" else key} - {"id"}
+        return bool(spoken & whole)
 
     async def _refers(
         self, own: SurveyedTable, column: str, other: SurveyedTable, referred: str
@@ -275,11 +294,3 @@ def _likely_key(table: SurveyedTable) -> tuple[str, ...]:
         if unique and named and place < 2:
             return (column.name,)
     return ()
-
-
-def _names_key(column: str, other: SurveyedTable, referred: str) -> bool:
-    """Whether a column is called by the key of another table: customer_id, of customers.id."""
-    known = words_of_columns()
-    own, key = known.plain(column), known.plain(referred)
-    telling = key if key != "id" else f"{known.noun_of_table(other.table.name)} id"
-    return own == telling and own != "id"

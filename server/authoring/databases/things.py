@@ -18,6 +18,10 @@ _MOST_CATEGORIES: Final = 60
 """Most values of a column by which rows are told apart in kinds."""
 _MOST_LOOKED_UP: Final = 60
 """Most rows of a table whose names are kinds of what refers to it."""
+_SHORTEST_WORD: Final = 4
+"""Fewest letters of a name that says something by itself."""
+_FEWEST_LISTED: Final = 3
+"""Fewest parts of a comment that are a list of values."""
 _FAR: Final = 3
 """How many references away a thing may be by which rows are counted."""
 
@@ -177,15 +181,18 @@ def things_of(survey: Survey) -> tuple[Thing, ...]:
     known = words_of_columns()
     things: dict[str, Thing] = {}
     nouns: set[str] = set()
-    whole = {known.noun_of_table(name) for name in survey.tables}
+    whole = {known.noun_of_table(table.plain) for table in survey.tables.values()}
     for name, table in survey.tables.items():
-        noun = _in_full(known.noun_of_table(name), whole)
+        noun = _in_full(known.noun_of_table(table.plain), whole)
+        if noun in nouns:
+            noun = singular(table.plain)
         if noun in nouns:
             noun = singular(known.plain(name))
         nouns.add(noun)
         things[name] = Thing(table, noun, stem=plural(noun).replace(" ", "_"))
     for thing in things.values():
-        thing.also = tuple(w for w in known.synonyms(thing.noun) if w not in nouns)
+        short = (singular(thing.table.short),) if thing.table.short else ()
+        thing.also = tuple(w for w in (*known.synonyms(thing.noun), *short) if w not in nouns)
         thing.names = _names(thing)
         thing.properties = tuple(_properties(thing))
     for name, thing in things.items():
@@ -237,7 +244,7 @@ def paths_from(thing: Thing, far: int = _FAR) -> Iterator[Path]:
 def _with_noun(link: Link, own: Thing) -> Link:
     """A link with what the other is to this one, by the name of the column."""
     known = words_of_columns()
-    spoken = known.plain(link.columns[-1]).split(" ")
+    spoken = own.table.columns[link.columns[-1]].plain.split(" ")
     while len(spoken) > 1 and spoken[-1] in known.identifiers:
         spoken.pop()
     called = singular(" ".join(spoken))
@@ -282,7 +289,7 @@ _ROLES: Final[Mapping[str, str]] = {
 
 def _names(thing: Thing) -> tuple[str, ...]:
     known = words_of_columns()
-    columns = {known.plain(name): column for name, column in thing.table.columns.items()}
+    columns = {column.plain: column for column in thing.table.columns.values()}
     first = next((c for label, c in columns.items() if label in known.first_names), None)
     last = next((c for label, c in columns.items() if label in known.last_names), None)
     if first is not None and last is not None:
@@ -308,7 +315,7 @@ def _properties(thing: Thing) -> Iterator[Property]:
     known = words_of_columns()
     for column in thing.table.columns.values():
         label = _label(column, thing)
-        plain = known.plain(column.name)
+        plain = column.plain
         yes, no = _yes_no(column, label)
         role = _role(column, plain, label, thing, referring, is_flag=yes is not None)
         if role == "flag":
@@ -318,17 +325,33 @@ def _properties(thing: Thing) -> Iterator[Property]:
 
 def _label(column: SurveyedColumn, thing: Thing) -> str:
     """What a column is called, without the thing that it is of."""
-    comment = column.column.comment.strip().lower()
-    first = re.split(r"[,;(]", comment)[0].strip()
-    if first and len(first.split(" ")) <= 3 and re.fullmatch(r"[a-z -]+", first):
-        return _of_whole(first, thing)
-    spoken = _bounds_in_full(words_of_columns().plain(column.name), column, thing).split(" ")
+    said = _said_of(column)
+    if said:
+        return _of_whole(said, thing)
+    spoken = _bounds_in_full(column.plain, column, thing).split(" ")
     own = thing.noun.split(" ")
     for prefix in (own, own[-1:], own[:1]):
         if len(spoken) > len(prefix) and spoken[: len(prefix)] == prefix:
             rest = spoken[len(prefix) :]
             return " ".join(rest)
     return " ".join(spoken)
+
+
+def _said_of(column: SurveyedColumn) -> str:
+    """What a column is called by its comment: short, no list of values, and more than its name.
+
+    That is the name with a word before it, weekly rent of rent, or of one that says nothing.
+    """
+    comment = column.column.comment.strip().lower()
+    parts = [part.strip() for part in re.split(r"[,;(|/]", comment)]
+    values = {str(value).lower() for value in column.samples}
+    is_list = len(parts) >= _FEWEST_LISTED or parts[0] in values
+    spoken = parts[0].split(" ")
+    own = column.plain.split(" ")
+    says_nothing = all(len(w) < _SHORTEST_WORD or not set(w) & set("aeiou") for w in own)
+    if is_list or len(spoken) > 3 or not (spoken[-1] == own[-1] or says_nothing):
+        return ""
+    return parts[0] if re.fullmatch(r"[a-z -]+", parts[0]) else ""
 
 
 def _of_whole(label: str, thing: Thing) -> str:
@@ -405,7 +428,7 @@ def _yes_no(column: SurveyedColumn, label: str) -> tuple[Any, Any]:
     known = words_of_columns()
     if column.column.kind == "boolean":
         return True, False
-    spoken = {*words_of_columns().plain(column.name).split(" ")}
+    spoken = {*column.plain.split(" ")}
     values = {str(v).lower(): v for v in column.samples}
     if not values or len(values) > 2 or column.distinct > 2:
         return None, None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from server.library.sql_text import FilledSql
+from server.tools.sql.comments import comments_of
 from server.tools.sql.database import Database
 from server.tools.sql.statement import driver_statement
 
@@ -120,16 +121,26 @@ async def _of_sqlite(asking: _Asking) -> dict[str, Table]:
         "JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' "
         "ORDER BY m.rowid, f.id, f.seq"
     )
+    texts = await asking.all("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
+    created = {row[0]: row[1] or "" for row in texts}
     for name in dict.fromkeys(row[0] for row in columns):
         own = [row for row in columns if row[0] == name]
         primary = sorted((row[5], row[2]) for row in own if row[5])
+        comment, comments = comments_of(created.get(name, ""))
         tables[name] = Table(
             name,
             {
-                row[2]: Column(row[2], row[3] or "text", kind_of_type(row[3] or ""), not row[4])
+                row[2]: Column(
+                    row[2],
+                    row[3] or "text",
+                    kind_of_type(row[3] or ""),
+                    not row[4],
+                    comments.get(row[2].lower(), ""),
+                )
                 for row in own
             },
             tuple(column for _, column in primary),
+            comment=comment,
             is_view=own[0][1] == "view",
         )
     return _with_keys(tables, [(r[0], r[1], r[2], r[3], r[4]) for r in keys])
