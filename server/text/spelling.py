@@ -19,12 +19,16 @@ class SpellingIndex:
 
     def __init__(self, words: Iterable[str]) -> None:
         self._known: dict[str, list[str]] = defaultdict(list)
+        self._longest = 0
         for word in words:
+            self._longest = max(self._longest, len(word))
             for form in _shortened(word):
                 self._known[form].append(word)
 
     def near(self, word: str) -> list[str]:
         """The known words that are `word` or one slip away, and begin alike."""
+        if len(word) > self._longest + 1:
+            return []
         alike = (known for form in _shortened(word) for known in self._known.get(form, ()))
         found = (known for known in alike if known[0] == word[0] and _one_slip(word, known))
         return list(dict.fromkeys(found))

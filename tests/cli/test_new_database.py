@@ -30,6 +30,7 @@ def drafted(project: Path, *options: str) -> Result:
     return done
 
 
+@pytest.mark.slow
 def test_a_project_over_sqlite(tmp_path: Path) -> None:
     project = tmp_path / "shop"
     database = write_shop(tmp_path / "data.db")

@@ -137,6 +137,7 @@ def test_additions_that_take_a_question_away_go(now: str | None, blamed: dict[st
     assert takers_of(own, before, after, kept) == blamed
 
 
+@pytest.mark.slow
 def test_without_a_model_that_can_be_used_nothing_is_written(tmp_path: Path) -> None:
     with serving(lambda _: refusal("no such model", 404)) as service:
         absent = new(tmp_path, service)

@@ -191,6 +191,7 @@ for url in sys.stdin:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.chaos
 def test_of_many_first_starts_at_once_none_fails(new_database: NewDatabase) -> None:
     racers = [
@@ -287,6 +288,7 @@ op.execute("INSERT INTO more (id) VALUES (1)")
 op.add_column('api_keys', sa.Column('color', sa.String(8)))"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["empty", "from before", "up to date"])
 def test_a_version_that_fails_leaves_nothing_half_done(
     url: str, start: str, tmp_path: Path

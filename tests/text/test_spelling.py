@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.text.spelling import Speller
+from server.text.spelling import Speller, SpellingIndex
 
 TEXTS = ["what is the average of these", "calculate a percentage", "round the result", "convert"]
 SPELLER = Speller(TEXTS, {"round": ("truncate",), "average": ("mean", "result")})
@@ -70,3 +70,7 @@ def test_a_word_with_a_letter_left_out_is_read_as_a_known_one(
 @given(st.text(max_size=60))
 def test_any_text_can_be_read(text: str) -> None:
     assert SPELLER.reread(text).count(" ") >= text.count(" ")
+
+
+def test_an_endless_word_is_near_none() -> None:
+    assert SpellingIndex(["room"]).near("r" * 2_000_000) == []

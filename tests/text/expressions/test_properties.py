@@ -14,6 +14,7 @@ from tests.text.expressions.trees import in_words, plain_chain, random_sum
 PORTIONS = range(10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("portion", PORTIONS)
 def test_expressions_have_the_value_that_fractions_have(portion: int) -> None:
     random = Random(portion)
@@ -29,6 +30,7 @@ def test_expressions_have_the_value_that_fractions_have(portion: int) -> None:
         assert value == asked.value, (asked.text, read.text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("portion", PORTIONS)
 def test_chains_have_the_usual_precedence(portion: int) -> None:
     random = Random(1000 + portion)
@@ -37,6 +39,7 @@ def test_chains_have_the_usual_precedence(portion: int) -> None:
         assert read_expression(text).value.value == value, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("portion", PORTIONS)
 def test_what_is_shown_reads_as_the_same(portion: int) -> None:
     random = Random(2000 + portion)

@@ -294,6 +294,7 @@ def test_without_the_extra_public_holidays_are_refused(monkeypatch: pytest.Monke
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", sorted(set(CALENDAR.operations)))
 @given(data=st.data())
 def test_any_arguments_are_answered_or_refused(operation: str, data: st.DataObject) -> None:
