@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, TypeVar
 
 from sqlalchemy.exc import TimeoutError as NoConnection
@@ -123,8 +123,12 @@ class FileDatabase(ABC):
             # Always in a thread, since what returns a connection may wait for its last statement.
             if opened.lent is not None:
                 opened.broken |= opened.pool is not self._pool
-                with suppress(Exception):
+                try:
                     await asyncio.shield(self._workers.run(opened.give_back, timeout_s=_GRACE_S))
+                except WorkersBusy:  # all are held by statements that nobody waits for
+                    threading.Thread(target=opened.give_back, daemon=True).start()
+                except Exception:
+                    _log.debug("a connection came back late", exc_info=True)
 
     async def change(self, statement: Statement, *, deadline: float) -> tuple[Rows, int]:
         opened = _Opened()
@@ -180,7 +184,12 @@ class FileDatabase(ABC):
     async def in_thread(self, work: Callable[[], _T], opened: "_Opened", deadline: float) -> _T:
         """Run work in a thread until the deadline; a statement that takes longer is interrupted."""
         clock = asyncio.get_running_loop().time
-        task = asyncio.create_task(self._workers.run(work, timeout_s=_LONGEST_S))
+
+        def alone() -> _T:
+            with opened.in_use:
+                return work()
+
+        task = asyncio.create_task(self._workers.run(alone, timeout_s=_LONGEST_S))
         try:
             await asyncio.wait({task}, timeout=max(0.0, deadline - clock()))
             if not task.done():
@@ -223,6 +232,9 @@ class _Opened:
     first: Sequence[Sequence[Any]] = ()
     broken: bool = False
     given_up: bool = False
+    in_use: threading.RLock = field(default_factory=threading.RLock)
+    """Held by the thread that uses the connection: one that nobody waits for any more goes on for
+    a moment, and a connection that is closed under it takes the process down."""
 
     def interrupt(self) -> None:
         self.given_up = self.broken = True
@@ -231,15 +243,16 @@ class _Opened:
                 each.interrupt()
 
     def give_back(self) -> None:
-        lent, self.lent = self.lent, None
-        if lent is None:
-            return
-        with suppress(Exception):
-            if self.cursor is not None:
-                self.cursor.close()
-        if self.broken:
-            lent.invalidate()
-        lent.close()
+        with self.in_use:
+            lent, self.lent = self.lent, None
+            if lent is None:
+                return
+            with suppress(Exception):
+                if self.cursor is not None:
+                    self.cursor.close()
+            if self.broken:
+                lent.invalidate()
+            lent.close()
 
 
 class _FileRows:

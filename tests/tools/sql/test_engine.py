@@ -2,11 +2,13 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from server.core.tools import Effect, ToolCall
 from server.errors import ToolFailed, ToolTimedOut
@@ -16,6 +18,8 @@ from server.tools.sql.address import read_address
 from server.tools.sql.database import Database, DatabaseDown, DatabaseFailed
 from server.tools.sql.databases import open_database
 from server.tools.sql.engine import SqlCalls, SqlLimits, SqlRun
+from server.tools.sql.sqlite import SqliteDatabase
+from server.tools.sql.statement import Statement
 
 pytestmark = pytest.mark.anyio
 
@@ -198,6 +202,55 @@ async def test_a_caller_who_goes_away_ends_the_statement(database: Database) -> 
         task.cancel()
     await asyncio.gather(*asking, return_exceptions=True)
     assert await ids(database, "id = 1") == [1]
+
+
+async def test_a_connection_is_closed_by_none_while_another_thread_reads_it(tmp_path: Path) -> None:
+    """What reads goes on for a moment after nobody waits for it any more."""
+    with sqlite3.connect(tmp_path / "shop.db") as made:
+        made.execute("CREATE TABLE t (n)")
+    made.close()
+    database = SqliteDatabase(read_address(str(tmp_path / "shop.db")), pool_size=1)
+    begun, go_on, ended = threading.Event(), threading.Event(), list[str]()
+
+    def stall(value: int) -> int:
+        if value == 5000:
+            begun.set()
+            go_on.wait(20)
+            ended.append("read")
+        return value
+
+    endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    statement = Statement(f"{endless} SELECT stall(i) FROM n", ())
+    connect = database.connect
+
+    def with_stall() -> Any:
+        connection = connect()
+        connection.create_function("stall", 1, stall)
+        return connection
+
+    database.connect = with_stall  # type: ignore[method-assign]
+    clock = asyncio.get_running_loop().time
+
+    async def read() -> None:
+        async with database.rows(statement, deadline=clock() + 20) as rows:
+            while await rows.fetch(1000):
+                pass
+
+    reading = asyncio.create_task(read())
+    assert await asyncio.to_thread(begun.wait, 20)
+    pool = database._pool
+    assert pool is not None
+    sa.event.listen(pool, "invalidate", lambda *_: ended.append("closed"))
+    reading.cancel()
+    await asyncio.sleep(0.2)
+    go_on.set()
+    await asyncio.gather(reading, return_exceptions=True)
+    for _ in range(2000):
+        if "closed" in ended:
+            break
+        await asyncio.sleep(0.01)
+    assert ended == ["read", "closed"]
+    await database.close()
 
 
 async def test_many_ask_at_once(database: Database) -> None:
