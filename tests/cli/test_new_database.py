@@ -123,7 +123,7 @@ def server_url() -> Iterator[str]:
         plain = url.replace("postgresql+psycopg://", "postgresql://")
         with psycopg.connect(plain) as database:
             database.execute(SHOP.replace("REAL", "NUMERIC(10, 2)").encode())
-            database.execute("COMMENT ON COLUMN tbl_cust.city IS 'home town'")
+            database.execute("COMMENT ON COLUMN tbl_cust.city IS 'home city'")
             database.execute(
                 "INSERT INTO tbl_cust SELECT n, 'Customer ' || n, "
                 "CASE n % 2 WHEN 0 THEN 'York' ELSE 'Leeds' END FROM generate_series(1, 30) AS n"
@@ -149,4 +149,4 @@ def test_the_password_of_postgresql_stands_in_env_alone(tmp_path: Path, server_u
     assert os.stat(project / ".env").st_mode & 0o077 == 0
     assert "left out: the database" not in done.stderr
     assert "TO_CHAR" in written["templates.yaml"]
-    assert "home_town" in written["templates.yaml"]
+    assert "home_city" in written["templates.yaml"]
