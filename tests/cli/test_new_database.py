@@ -65,7 +65,7 @@ def test_a_project_over_duckdb(tmp_path: Path) -> None:
     drafted(tmp_path / "sales", "--from-database", str(path))
     written = (tmp_path / "sales/adapters/sales/templates.yaml").read_text()
     assert "STRFTIME" in written
-    assert "id: total_of_sales_by" in written
+    assert "id: figures_of_sales_by" in written
 
 
 @pytest.mark.slow
