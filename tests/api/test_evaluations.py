@@ -24,7 +24,7 @@ from tests.support.api import client_from, running, served_on_loopback
 from tests.support.audit import audited
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 QUESTIONS: list[dict[str, Any]] = [
     {

@@ -16,7 +16,7 @@ from tests.evaluation.test_inbox_review import PLACE, TURN, turn
 from tests.support.audit import changes
 from tests.support.configuring import adapter, write_library
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 DECLINED = "consignment P-4141"
 

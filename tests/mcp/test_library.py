@@ -9,7 +9,7 @@ from mcp_types import PromptReference, TextContent, TextResourceContents
 
 from tests.mcp.conftest import Desk
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def test_examples_are_prompts_that_ask_them(desk: Desk) -> None:

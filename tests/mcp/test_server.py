@@ -31,7 +31,7 @@ from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write
 from tests.support.deciding import table_adapter
 from tests.support.ports import free_port
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def key_for(configured: Configured, name: str, role: str = "user") -> str:

@@ -15,7 +15,7 @@ from mcp_types import ElicitRequestParams, ElicitResult, ToolListChangedNotifica
 
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -10,7 +10,7 @@ from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, TextCon
 
 from tests.mcp.conftest import Desk
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
 
