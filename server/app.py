@@ -25,7 +25,7 @@ from server.api.auth import caller_of
 from server.api.error_responses import describe_failure
 from server.api.factory import create_api
 from server.api.requests import ApiState
-from server.authoring.saving import LibrarySaver
+from server.authoring.saver import LibrarySaver
 from server.console import page as console
 from server.evaluation.drafts import DraftDesk
 from server.mcp import http as mcp

@@ -26,12 +26,12 @@ from server.api.error_responses import (
 from server.api.routes import (
     adapters,
     audit,
-    authoring,
     chat,
     completions,
     console,
     downloads,
     evaluations,
+    files,
     guards,
     health,
     inbox,
@@ -75,7 +75,7 @@ def create_api(
     ):  # fmt: skip
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
-    for admin_routes in (keys, audit, operate, authoring, inbox):
+    for admin_routes in (keys, audit, operate, files, inbox):
         app.include_router(admin_routes.router)
     app.include_router(keys.key_router)
     if serve_metrics:

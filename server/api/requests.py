@@ -21,7 +21,7 @@ from server.api.error_responses import ClientLeft, FieldsInvalid
 from server.api.schemas import MessageRequest
 from server.audit.changes import ChangeRecorder
 from server.audit.reader import AuditReader
-from server.authoring.saving import LibrarySaver
+from server.authoring.saver import LibrarySaver
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.inbox import InboxStore
 from server.core.languages import accepted_languages

@@ -20,7 +20,7 @@ from server.api.connections import HttpServer
 from server.api.factory import create_api
 from server.api.requests import ApiState
 from server.app import create_app
-from server.authoring.saving import LibrarySaver
+from server.authoring.saver import LibrarySaver
 from server.evaluation.drafts import DraftDesk
 from server.metrics.metrics import Metrics
 from server.settings.models import AdapterSettings, ConnectionSettings, Settings

@@ -17,7 +17,7 @@ from server.api.requests import ApiState, State, cancel_on_disconnect, read_body
 from server.api.routes.health import describe_status
 from server.api.schemas import EXAMPLES, StrictModel, refusals, request_body
 from server.authoring.library_changes import changed_texts
-from server.authoring.saving import Check, Draft, Saved, Texts, contents_of
+from server.authoring.saver import Check, Draft, Saved, Texts, contents_of
 from server.core.storable import storable_text
 from server.core.turn import Caller
 from server.errors import FilesRefused, FileUnknown, Problem, RequestInvalid
