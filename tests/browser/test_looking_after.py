@@ -1,8 +1,12 @@
 """What an author and an operator do in the page: evaluate, edit, go through the inbox, operate."""
 
 import re
+from typing import TYPE_CHECKING
 
 from tests.browser.conftest import Site, Tab
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
 
 
 def open_view(tab: Tab, view: str, adapter: str = "workshop") -> None:
@@ -31,6 +35,21 @@ def test_the_library_is_searched_and_drawn(tab: Tab) -> None:
     tab.page.wait_for_load_state("networkidle")
     tab.shot("library-collisions")
     assert tab.page.get_by_role("tab", name="Problems").count() == 0  # for admins alone
+
+
+def test_a_view_that_is_left_at_once_leaves_the_address_alone(tab: Tab) -> None:
+    """The library writes its place into the address a moment later; not once it is left."""
+    held: list[Route] = []
+    tab.sign_in()
+    tab.page.route("**/views/evaluate.js", lambda route: held.append(route))
+    tab.page.get_by_test_id("library").click()
+    tab.page.get_by_text("discounted_price").first.wait_for()
+    tab.page.get_by_test_id("evaluate").click()
+    tab.page.wait_for_timeout(500)
+    assert tab.page.evaluate("location.hash") == "#/evaluate"
+    held[0].continue_()
+    tab.page.get_by_test_id("run").wait_for()
+    assert tab.page.evaluate("location.hash") == "#/evaluate"
 
 
 def test_questions_are_evaluated_with_plots(tab: Tab) -> None:

@@ -108,6 +108,7 @@ class LibraryPage {
 
   writePlace() {
     this.note.cancel(); // browsers allow few changes a second
+    if (!/^#\/library(\?|$)/.test(location.hash)) return; // another view is about to open
     history.replaceState(null, "", `#/library?${new URLSearchParams(this.params)}`);
   }
 
