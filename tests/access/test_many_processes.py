@@ -4,9 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
+import pytest
+
 from server.access.keys import KeyStore
 from server.access.models import NewKey
 

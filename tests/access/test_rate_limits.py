@@ -67,6 +67,7 @@ def test_there_is_room_again_when_the_window_is_over(window: Window) -> None:
     assert asyncio.run(until_it_passes()) == (True, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jump_s", [-86_400.0, 86_400.0])
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_clock_that_is_set_changes_no_count_in_memory(
@@ -84,6 +85,7 @@ def test_a_clock_that_is_set_changes_no_count_in_memory(
     assert asyncio.run(run()) == [2, 0, 2]
 
 
+@pytest.mark.slow
 @NEEDS_REDIS
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_clock_that_is_set_back_locks_nobody_out_in_redis(

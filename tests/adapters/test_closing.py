@@ -21,7 +21,7 @@ from tests.support.api import running
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 from tests.tools.http.upstream import Asked, reply, upstream
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 RELOADS = 5
 SOON_S = 5.0

@@ -24,7 +24,7 @@ from tests.llm.adapters import speaking
 from tests.support.api import api_over, api_state, running, served_on_loopback
 from tests.support.sql_shop import open_shop
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 LISTED = "Show me the orders in Lisbon"
 NO_TOKENS = (0, 0, 0)

@@ -18,6 +18,8 @@ from server.cli.markdown import MarkdownWriter, lay_out, shown_markdown
 from server.core.decision import Trace
 from tests.support.configuring import adapter, configure, write_library
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 TABLE = """\
 Two:

@@ -13,6 +13,8 @@ from typer.testing import CliRunner, Result
 from server.cli.main import command_line
 from server.storage.schema import MIGRATIONS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CONFIG = """
 data_dir: state

@@ -31,6 +31,8 @@ from tests.examples.running import ROOT, services
 from tests.support.api import running
 from tests.support.configuring import adapter, configure, write_library
 
+pytestmark = pytest.mark.slow
+
 CLARIFY = (
     "I am not sure what you would like: a refund, an exchange, a return, the status of an order, "
     "to cancel it, or to complain? And which order is it about?\n"

@@ -14,7 +14,7 @@ from tests.e2e.test_reloading import SUMS, Server, serving
 from tests.support.audit import audited
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 TIME = "What time is it?"
 SOON_S = 10.0

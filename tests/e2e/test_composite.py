@@ -18,7 +18,7 @@ from tests.support.api import running
 from tests.support.audit import audited
 from tests.support.configuring import write_library
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 DOMAIN = {"domain": {"name": "toronto police"}}
 BIKES = "bikes stolen in 2020 in Toronto"

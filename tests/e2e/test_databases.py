@@ -17,7 +17,7 @@ from server.access.models import NewKey
 from tests.support.api import client_from, running
 from tests.support.configuring import adapter, configure, write_library
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 NAME = {"name": "customer_name", "type": "string", "description": "Name of the customer"}
 TEMPLATES: list[dict[str, Any]] = [

@@ -16,6 +16,8 @@ from server.access.models import NewKey
 from server.cli.options import Configured, configured
 from tests.support.api import running
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

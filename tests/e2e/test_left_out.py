@@ -13,7 +13,7 @@ from server.cli.main import command_line
 from tests.e2e.test_reloading import PACK, SUMS, serving
 from tests.support.configuring import NOW, PERCENTAGE, adapter, write_library
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 COMMANDS = command_line("check")
 

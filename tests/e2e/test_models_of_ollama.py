@@ -20,7 +20,7 @@ from tests.support.api import running
 from tests.support.as_specified import AS_SPECIFIED
 from tests.support.ollama_server import OllamaStandIn, Said, ollama_stand_in
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
 TRUE = ["The ", "answer ", "is ", "30: ", "15% ", "of ", "200."]

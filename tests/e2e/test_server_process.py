@@ -111,6 +111,7 @@ def orbit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orbit]:
     orbit.run("stop")
 
 
+@pytest.mark.slow
 def test_the_lines_to_paste_work_as_they_are(orbit: Orbit) -> None:
     made = orbit.run("keys", "sample", "--adapter", "intent-agent-example")
     assert made.stdout == "agent\n"
@@ -118,6 +119,7 @@ def test_the_lines_to_paste_work_as_they_are(orbit: Orbit) -> None:
     assert (status, answer["content"]) == (200, "15% of 200 is **30**")
 
 
+@pytest.mark.slow
 def test_starting_again_changes_nothing_and_says_where_it_runs(orbit: Orbit) -> None:
     before = orbit.status()
     again = orbit.run("start")
@@ -130,6 +132,7 @@ def test_starting_again_changes_nothing_and_says_where_it_runs(orbit: Orbit) -> 
     assert orbit.status() == before
 
 
+@pytest.mark.slow
 def test_starting_it_elsewhere_while_it_runs_is_refused(orbit: Orbit) -> None:
     refused = orbit.run("start", "--port", "1")
     assert refused.returncode == 1
@@ -138,6 +141,7 @@ def test_starting_it_elsewhere_while_it_runs_is_refused(orbit: Orbit) -> None:
     assert refused.stderr.endswith(f", or move it: {move}\n")
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_watch_is_not_taken_for_one_that_does(orbit: Orbit) -> None:
     refused = orbit.run("start", "--watch")
     assert (refused.returncode, orbit.status()["watches"]) == (1, False)
@@ -145,6 +149,7 @@ def test_a_server_that_does_not_watch_is_not_taken_for_one_that_does(orbit: Orbi
     assert refused.stderr.endswith(f", and does not watch its files: {again}\n")
 
 
+@pytest.mark.slow
 def test_status_tells_people_and_programs(orbit: Orbit) -> None:
     told = orbit.status()
     assert (told["running"], told["status"], told["data_dir"]) == (
@@ -167,6 +172,7 @@ def test_status_tells_people_and_programs(orbit: Orbit) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_second_server_on_the_same_port_is_told_who_has_it(orbit: Orbit, tmp_path: Path) -> None:
     told = orbit.status()
     port = urlsplit(told["url"]).port
@@ -176,6 +182,7 @@ def test_a_second_server_on_the_same_port_is_told_who_has_it(orbit: Orbit, tmp_p
     assert f"(pid {told['pid']})" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_printed_link_signs_in_once(orbit: Orbit) -> None:
     printed = orbit.run("console")
     address, _, token = printed.stdout.strip().partition("#link=")
@@ -193,6 +200,7 @@ def test_a_printed_link_signs_in_once(orbit: Orbit) -> None:
     assert token not in orbit.run("logs", "-n", "1000").stdout
 
 
+@pytest.mark.slow
 def test_a_revoke_reaches_the_running_server(orbit: Orbit) -> None:
     made = json.loads(
         orbit.run("keys", "create", "--adapter", "intent-agent-example", "--json").stdout
@@ -205,6 +213,7 @@ def test_a_revoke_reaches_the_running_server(orbit: Orbit) -> None:
     assert (answer[0], answer[1]["error"]["code"]) == (401, "key_revoked")
 
 
+@pytest.mark.slow
 def test_logs_show_what_the_server_wrote(orbit: Orbit) -> None:
     shown = orbit.run("logs", "-n", "1000")
     assert (shown.returncode, shown.stderr) == (0, "")
@@ -277,6 +286,7 @@ def _accepts(port: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_server_in_the_foreground_is_seen_and_stopped_too(small: Orbit) -> None:
     orbit = small
     serving = subprocess.Popen(

@@ -17,7 +17,7 @@ from tests.support.api import running
 from tests.support.configuring import PERCENTAGE, adapter, configure, write_library
 from tests.support.ollama_server import ollama_stand_in
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @asynccontextmanager

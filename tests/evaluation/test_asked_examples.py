@@ -13,6 +13,8 @@ from server.cli.main import command_line
 from server.errors import Problem
 from tests.support.configuring import NOW, PERCENTAGE, write_library
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = command_line("check")
 
 

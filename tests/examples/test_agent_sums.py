@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from server.cli.main import command_line
 from server.evaluation.questions import load_questions
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "examples/intent-templates/agent-template/questions-sums.yaml"
 COMMANDS = command_line("ask", "eval")

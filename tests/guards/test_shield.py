@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.guards.desk import FOLDER, Desk, open_desk, settings_in
 from tests.guards.encoders import Breaking
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 REFUSAL = "I cannot provide financial advice or price predictions."
 BREAKING = "tests.guards.encoders.Breaking"

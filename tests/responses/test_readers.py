@@ -19,7 +19,7 @@ LARGE = ReadJob(Body(b" " * READ_AT_ONCE_BYTES + b"[1, 2]", "application/json"))
 ENDLESS = ReadJob(Body(b"[" + b"1," * 900_000 + b"1]", "application/json"), max_values=10**9)
 READ = Mapped([1, 2])
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 def soon(seconds: float = 10.0) -> float:

@@ -25,6 +25,8 @@ from server.library.model import Template
 from server.retrievers.followups.context import FollowUpDecision
 from server.settings.loader import load_settings
 
+pytestmark = pytest.mark.slow
+
 ROOT: Final = Path(__file__).parents[2]
 ADAPTERS: Final = {
     "agent-template": "intent-agent-example",

@@ -30,6 +30,8 @@ from server.storage.database import UtcTime, open_database, open_engine
 from server.storage.write_behind import WriteBehind
 from tests.support.postgresql import postgresql, why_not
 
+pytestmark = pytest.mark.slow
+
 POISONS = {
     "half a character": "a\ud800b",
     "halves in the wrong order": "\udc00\ud800",

@@ -21,7 +21,7 @@ from server.settings.models import CommitsSettings, WebhookSettings
 from tests.conversation.confirmations.shopfloor import Clock, Floor, floor
 from tests.tools.http.upstream import Asked, Upstream, reply, upstream
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 SECRET = "s" * 32
 
