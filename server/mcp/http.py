@@ -32,7 +32,7 @@ protocol. Needs the extra `mcp`.
 
 
 class McpEndpoint:
-    """The MCP server of a process, which is there once its libraries are imported.
+    """The MCP server of a process, which is there from the first request that wants it.
 
     `serve` has to run beside the requests that `answer` is given.
     """
@@ -40,11 +40,13 @@ class McpEndpoint:
     def __init__(self, host: Host, *, max_body_bytes: int) -> None:
         self.host = host
         self._max_body_bytes = max_body_bytes
+        self._wanted = asyncio.Event()
         self._opened: asyncio.Future[StreamableHTTPSessionManager] = asyncio.Future()
         self._notices: Notices | None = None
 
     async def serve(self) -> None:
-        """Import the SDK, which takes half a second, and serve until cancelled."""
+        """Serve until cancelled; the SDK, half a second and 30 MB, is imported when wanted."""
+        await self._wanted.wait()
         try:
             manager, notices = await asyncio.to_thread(self._build)
         except ImportError as missing:
@@ -72,6 +74,7 @@ class McpEndpoint:
 
     async def opened(self) -> "StreamableHTTPSessionManager":
         """Return what answers, once it is there. Raises `ExtraMissing`."""
+        self._wanted.set()
         return await asyncio.shield(self._opened)
 
     def end_streams(self) -> None:
