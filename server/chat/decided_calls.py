@@ -8,9 +8,14 @@ from pydantic_core import from_json
 
 from server.chat.adapter import Adapter
 from server.chat.execute import proposal_of
-from server.chat.respond import TurnFindings, describe_findings
-from server.chat.sources import OpenTemplate, open_tools
-from server.core.decision import Answer, Call, DecidedCalls, Match, Trace
+from server.chat.history import save_history
+from server.chat.question import detect_intent
+from server.chat.redact import is_private
+from server.chat.respond import TurnFindings, describe_findings, respond
+from server.chat.several import EndedCall, respond_to_several
+from server.chat.sources import OpenTemplate, answer_of_source, open_tools
+from server.chat.understand import Understood
+from server.core.decision import Answer, Call, DecidedCalls, Match, SeveralCalls, Trace
 from server.core.sources import shared_match
 from server.core.tools import ROW_RESULT, Source, ToolCall, is_row_result
 from server.core.transcript import ReturnedCall
@@ -23,7 +28,7 @@ _FORM: Final = ROW_RESULT | {"operation", "input", "complete", "total"}
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedCall:
+class _JudgedCall:
     """A call as it would run, and whose it is."""
 
     by: Adapter
@@ -32,7 +37,7 @@ class JudgedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedCall:
+class _RefusedCall:
     """A call that may not run, and why."""
 
     by: Adapter
@@ -40,31 +45,76 @@ class RefusedCall:
     outcome: CallOutcome
 
 
-async def judge_calls(
+async def answer_decided(
+    asked: Adapter,
+    understood: Understood,
+    decision: Call | SeveralCalls,
+    trace: Trace,
+    findings: TurnFindings,
+) -> Answer:
+    """Tell the client what would run, or which call may not.
+
+    Raises:
+        StoreUnavailable: the counts of rate limits cannot be reached.
+    """
+    turn = understood.turn
+    calls = decision.calls if isinstance(decision, SeveralCalls) else (decision,)
+    decided = list(zip(understood.callers_of(calls), calls, strict=True))
+    judged = await _judge_calls(turn, decided, trace)
+    if isinstance(judged, _RefusedCall):
+        refused, outcome = judged.decided, judged.outcome
+        return respond(judged.by, turn, refused, trace, outcome=outcome, findings=findings)
+    return _answer_with_calls(asked, understood.by, turn, judged, trace, findings)
+
+
+async def answer_returned(adapter: Adapter, asked: Adapter, turn: Turn, trace: Trace) -> Answer:
+    """The answer to a question whose calls the client made itself.
+
+    Raises:
+        RequestInvalid: no tool of the key has such a name, or its arguments are none.
+        StoreUnavailable: the counts of rate limits cannot be reached.
+    """
+    calls, ended, by = _returned_calls(asked, turn.caller, turn.returned), list[EndedCall](), asked
+    for (whose, decided), each in zip(calls, turn.returned, strict=True):
+        own, _ = await detect_intent(whose, turn, trace)
+        outcome = await _take_result(whose, own, decided, each.result, trace)
+        called = replace(decided, call=outcome.call)
+        answer = respond(whose, own, called, trace, outcome=outcome)
+        ended.append(EndedCall(called, outcome, answer, whose))
+    if len(ended) == 1:
+        answer, by = ended[0].answer, ended[0].by
+    else:
+        answer = respond_to_several(asked, turn, ended, (), trace)
+    private = bool(by.sensitive_templates) and is_private(by, trace, answer.decision)
+    await save_history(adapter, turn, answer, by=by, private=private)
+    return answer_of_source(asked, by, answer)
+
+
+async def _judge_calls(
     turn: Turn, decided: Sequence[tuple[Adapter, Call]], trace: Trace
-) -> list[JudgedCall] | RefusedCall:
+) -> list[_JudgedCall] | _RefusedCall:
     """Return the calls as they would run; where the policy refuses one of them, only that.
 
     Raises:
         StoreUnavailable: the counts of rate limits cannot be reached.
     """
-    judged = list[JudgedCall]()
+    judged = list[_JudgedCall]()
     with trace.stage("judge") as details:
         for by, call in decided:
             outcome = await by.chain.judge(proposal_of(by, turn, call))
             if not isinstance(outcome, ToolCall):
                 details["outcome"] = outcome.outcome
-                return RefusedCall(by, replace(call, call=outcome.call), outcome)
-            judged.append(JudgedCall(by, call, outcome))
+                return _RefusedCall(by, replace(call, call=outcome.call), outcome)
+            judged.append(_JudgedCall(by, call, outcome))
         details["outcome"] = "allowed"
     return judged
 
 
-def answer_with_calls(
+def _answer_with_calls(
     asked: Adapter,
     answering: Adapter,
     turn: Turn,
-    judged: Sequence[JudgedCall],
+    judged: Sequence[_JudgedCall],
     trace: Trace,
     findings: TurnFindings,
 ) -> Answer:
@@ -84,7 +134,7 @@ def answer_with_calls(
     return Answer("", first.match.confidence, metadata, ending, trace)
 
 
-def returned_calls(
+def _returned_calls(
     asked: Adapter, caller: Caller, returned: Sequence[ReturnedCall]
 ) -> list[tuple[Adapter, Call]]:
     """The calls that the client made itself, and whose they are.
@@ -103,7 +153,7 @@ def returned_calls(
     return found
 
 
-async def take_result(
+async def _take_result(
     by: Adapter, turn: Turn, decided: Call, result: str, trace: Trace
 ) -> CallOutcome:
     """Return what came of a call that the client made itself, if it may make it.
@@ -119,7 +169,7 @@ async def take_result(
 
 
 def _described(
-    asked: Adapter, caller: Caller, judged: Sequence[JudgedCall]
+    asked: Adapter, caller: Caller, judged: Sequence[_JudgedCall]
 ) -> list[dict[str, Any]]:
     names = {
         (each.source.name, each.template.id): name
@@ -137,12 +187,12 @@ def _described(
     ]
 
 
-def _needs_yes(judged: JudgedCall) -> bool:
+def _needs_yes(judged: _JudgedCall) -> bool:
     template = judged.by.library.templates[judged.call.template_id]
     return template.policy.confirm or judged.decided.proposed is not None
 
 
-def _known_in(answering: Adapter, judged: JudgedCall) -> Call:
+def _known_in(answering: Adapter, judged: _JudgedCall) -> Call:
     """The call under the name that its template has in the adapter that answers."""
     call = replace(judged.decided, call=judged.call)
     if judged.by is answering:

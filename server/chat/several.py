@@ -1,16 +1,21 @@
-"""The answer to a message that asked for several things: each answered, one after the other."""
+"""A message that asked for several things: each is done and answered, one after the other."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from server.chat.adapter import Adapter
+from server.chat.confirm import hold_call
+from server.chat.downloads import offer_download
+from server.chat.execute import execute_call, proposal_of
 from server.chat.redact import is_private
-from server.chat.respond import NO_FINDINGS, TurnFindings, describe_findings, phrase
+from server.chat.respond import NO_FINDINGS, TurnFindings, describe_findings, phrase, respond
 from server.chat.sources import under_source
+from server.chat.understand import Understood
 from server.core.decision import (
     Answer,
     Call,
+    Ending,
     PendingConfirmation,
     SeveralCalls,
     SeveralEndings,
@@ -18,8 +23,10 @@ from server.core.decision import (
 )
 from server.core.redaction import REDACTED, Redactor, Secrets
 from server.core.sources import shared_ending
+from server.core.streaming import TurnDeadline
 from server.core.tools import ToolResult, ToolResultStatus
 from server.core.turn import Turn
+from server.errors import StoreUnavailable
 from server.tools.policy.chain import CallOutcome
 
 _OF_A_CALL: Final = (
@@ -61,6 +68,44 @@ def not_run(adapter: Adapter, call: Call, *, late: bool) -> CallOutcome:
     status = ToolResultStatus.TIMEOUT if late else ToolResultStatus.ERROR
     result = ToolResult.of_no_call(shown, why, status)
     return CallOutcome(result, shown, "timeout" if late else "error")
+
+
+async def answer_several(
+    understood: Understood,
+    decision: SeveralCalls,
+    trace: Trace,
+    deadline: TurnDeadline,
+    findings: TurnFindings,
+) -> Answer:
+    """Judge, run and answer each of several calls, in order, by the adapter whose it is.
+
+    What becomes of one changes nothing about the others. The first that needs a yes is held,
+    and any further one is not done.
+    """
+    turn, ended, waits = understood.turn, list[EndedCall](), False
+    for caller, call in zip(understood.callers_of(decision.calls), decision.calls, strict=True):
+        ending: Ending
+        left_s = min(caller.tool_timeout_s, deadline.left_s()) if ended else caller.tool_timeout_s
+        try:
+            if left_s <= 0:
+                outcome = not_run(caller, call, late=True)
+            else:
+                proposal = proposal_of(caller, turn, call)
+                proposal = replace(proposal, proposal_id=None) if waits else proposal
+                outcome = await execute_call(caller, proposal, trace, timeout_s=left_s)
+            ending = replace(call, call=outcome.call)
+            if outcome.to_confirm is not None and not waits:
+                held = await hold_call(caller, turn, call, outcome, proposal, trace)
+                ending, waits = held or ending, held is not None
+        except StoreUnavailable:
+            if not ended:
+                raise
+            outcome = not_run(caller, call, late=False)
+            ending = replace(call, call=outcome.call)
+        answer = respond(caller, turn, ending, trace, outcome=outcome)
+        answer = await offer_download(caller, turn, answer, outcome)
+        ended.append(EndedCall(call, outcome, answer, caller))
+    return respond_to_several(understood.by, turn, ended, decision.skipped, trace, findings)
 
 
 def respond_to_several(

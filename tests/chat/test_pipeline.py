@@ -26,8 +26,8 @@ from tests.support.deciding import MATCH, PERCENTAGE, call_of, table_adapter
 
 CHAT = Path(server.chat.pipeline.__file__).parent
 STAGES = (
-    "load_history", "guard_turn", "reply_to_pending", "detect_intent", "execute_call",
-    "hold_call", "respond", "save_history",
+    "load_history", "guard_turn", "answer_reply", "understand_turn", "carry_out", "respond",
+    "save_history",
 )  # fmt: skip
 
 
@@ -125,8 +125,8 @@ def test_what_is_rewritten_is_detected_anew() -> None:
     assert stages == ["intent", "intent", "conversation", "tool", "compose"]
 
 
-def test_stages_are_called_from_the_pipeline_alone_and_in_order() -> None:
-    """A confirmed call is executed where it is claimed, so that it is carried to its end."""
+def test_the_stages_of_a_question_stand_on_one_page_in_order() -> None:
+    """Some stand elsewhere too, for what is not a question, or is one of several."""
     calls = {
         file.name: [
             node.func.id
@@ -139,16 +139,31 @@ def test_stages_are_called_from_the_pipeline_alone_and_in_order() -> None:
         (file, name)
         for file, names in calls.items()
         for name in names
-        if file != "pipeline.py" and name in STAGES
+        if file != "pipeline.py" and name in (*STAGES, "detect_intent", "execute_call", "hold_call")
     }
     assert elsewhere == {
+        # one call, held or run, and the same for each of several, and for one by its name
+        *((file, "execute_call") for file in ("carry_out.py", "several.py", "named_call.py")),
+        *((file, "hold_call") for file in ("carry_out.py", "several.py", "named_call.py")),
+        ("several.py", "respond"),
+        ("named_call.py", "respond"),
+        ("named_call.py", "save_history"),
+        # a confirmed call is executed where it is claimed, so that it is carried to its end
         ("confirm.py", "execute_call"),
+        ("replies.py", "respond"),
+        ("replies.py", "save_history"),
+        # what a client made or will make itself
+        ("decided_calls.py", "detect_intent"),
+        ("decided_calls.py", "respond"),
+        ("decided_calls.py", "save_history"),
+        # the adapter that a guard leads to, those behind one, and what was asked before
         ("question.py", "guard_turn"),
         ("sources.py", "guard_turn"),
+        ("transcript.py", "guard_turn"),
+        ("transcript.py", "understand_turn"),
+        ("understand.py", "detect_intent"),
     }
     page = (CHAT / "pipeline.py").read_text(encoding="utf-8")
-    body = page[page.index("async def _answer_turn") : page.index("async def _decide")]
-    # What a question comes to is made up in a step that earlier questions go through as well.
-    steps = [stage.replace("detect_intent", "_understand_turn") for stage in STAGES]
-    places = [body.index(f"{step}(") for step in steps]
+    body = page[page.index("async def _answer_turn") : page.index("async def _reworded")]
+    places = [body.index(f"{step}(") for step in STAGES]
     assert places == sorted(places)
