@@ -67,6 +67,8 @@ def test_questions_are_evaluated_with_plots(tab: Tab) -> None:
     tab.page.get_by_test_id("run").click()
     tab.page.get_by_text("2 questions, asked at").wait_for()
     tab.shot("evaluate-failure")
+    tab.page.get_by_test_id("run").click()
+    tab.page.get_by_text("No outcome changed since that run.").wait_for()
     tab.page.get_by_role("button", name="what is 15% off 80").first.click()
     tab.page.get_by_test_id("answer").wait_for()
     assert "That is 68" in tab.page.get_by_test_id("answer").inner_text()
@@ -123,6 +125,30 @@ def test_what_is_wrong_shows_at_its_line_and_is_not_saved(tab: Tab, site: Site) 
     tab.wait_for_value(editor, before + "# by another editor\n")
 
 
+def test_a_draft_is_asked_beside_the_version_that_runs(tab: Tab, site: Site) -> None:
+    path = site.folder / "adapters/workshop/templates.yaml"
+    before = path.read_text()
+    tab.sign_in_by_link()
+    open_view(tab, "author")
+    tab.page.get_by_role("button", name="templates.yaml").or_(
+        tab.page.get_by_role("link", name="templates.yaml")
+    ).first.click()
+    editor = tab.page.get_by_label("Text of the file")
+    tab.wait_for_value(editor, before)
+    example = '      - "are you open today"\n'
+    assert example in before
+    editor.fill(before.replace(example, example + '      - "is anyone there to let me in"\n'))
+    tab.page.get_by_label("Questions, one a line").fill(
+        "is anyone there to let me in\nwhat is 15% off 80"
+    )
+    tab.page.get_by_test_id("try").click()
+    counts = tab.page.get_by_test_id("try-counts")
+    counts.get_by_text("1 same").wait_for()
+    assert "1 changed" in counts.inner_text()
+    tab.shot("author-try")
+    assert path.read_text() == before
+
+
 def test_the_inbox_makes_an_example(tab: Tab, site: Site) -> None:
     tab.sign_in_by_link()
     open_view(tab, "ask")
@@ -157,7 +183,7 @@ def test_keys_are_made_shown_once_and_revoked(tab: Tab) -> None:
     tab.page.get_by_text("The key was revoked").first.wait_for()
 
 
-def test_a_guard_is_tried_and_changed(tab: Tab) -> None:
+def test_a_guard_is_tried(tab: Tab) -> None:
     tab.sign_in_by_link()
     open_view(tab, "operate")
     tab.page.get_by_role("tab", name="Guards").click()
