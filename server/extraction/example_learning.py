@@ -34,6 +34,7 @@ ANY_DAY: Final = datetime(2025, 1, 1, 12, tzinfo=UTC)
 _ENGLISH: Final = load_language("en")
 _group: Final = _ENGLISH.group
 _SENTENCE_LEADS: Final = _group("sentence_leads") | {":"}
+_LEADS_TO_SAYING: Final = _ENGLISH.leads["saying"]
 _APOSTROPHES: Final = frozenset("'’")
 _SENSES_OF_VERBS: Final = BEARS_NOTHING | {"negation"}
 """Senses of what stands after the subject of a sentence: has, just, never."""
@@ -112,14 +113,20 @@ def learn_examples(
     for one in plan.groups["text"]:
         slots = known[one.key]
         alone = [one] == required
+        spoken = (
+            _spoken(_without(examples, slots)) if alone or plan.groups["text"] == (one,) else []
+        )
+        said = "saying" in one.name.topics or (len(spoken) > 1 and 2 * len(spoken) >= len(examples))
+        if said:
+            slots += spoken
         if alone:
-            slots += _guessed(examples, slots)
+            slots += _guessed(examples, slots, names=not said)
         elif plan.groups["text"] == (one,):
             slots += _named(_without(examples, slots))
         elif one in required and not slots:
             slots += in_order[required.index(one)]
         to_do = any(slot.left[-1:] == ("to",) for slot in slots)
-        is_phrase = "saying" in one.name.topics or ("called" in one.name.topics and to_do)
+        is_phrase = said or ("called" in one.name.topics and to_do)
         if is_phrase:
             phrases.add(one.key)
         learned = _text_context(plan, slots, values, sentences=is_phrase)
@@ -323,8 +330,26 @@ def _named_in_order(
     return found
 
 
-def _guessed(examples: Sequence[SlotFilling], known: Sequence[ExampleSlot]) -> list[ExampleSlot]:
-    found = _named(_without(examples, known))
+def _spoken(examples: Sequence[SlotFilling]) -> list[ExampleSlot]:
+    """What examples say word for word: after a colon, or a word that leads to it, to the end."""
+    found: list[ExampleSlot] = []
+    for example in examples:
+        words = example.reading.tokens.words
+        colons = [at for at, word in enumerate(words) if word == ":"]
+        leads = [at for at, word in enumerate(words) if word in _LEADS_TO_SAYING]
+        for lead in (*colons[:1], *leads[:1]):
+            place = sentence_from(example.reading, example.taken, lead + 1)
+            if place is not None and not any(map(is_word, words[place[1] :])):
+                found.append(ExampleSlot(example.reading, *place))
+                break
+    return found
+
+
+def _guessed(
+    examples: Sequence[SlotFilling], known: Sequence[ExampleSlot], *, names: bool
+) -> list[ExampleSlot]:
+    """Values by capital letters, where they are `names`, and by what stands around them."""
+    found = _named(_without(examples, known)) if names else []
     found += _differing(_without(examples, [*known, *found]))
     if not known and not found:
         return _led_alike(examples)

@@ -124,7 +124,7 @@ def find_text(
             found.append((points + (context.capitalised and upper), place))
     if not found and alone and plan.required and edges is not NO_EDGES:
         left = _left_over(context, reading, taken, edges)
-        return text_at(reading, left)._replace(doubtful=True) if left else None
+        return text_at(reading, left)._replace(doubtful=not context.sentences) if left else None
     if not found:
         return None
     points, place = min(found, key=lambda one: (-one[0], one[1][0]))
@@ -151,7 +151,9 @@ def _left_over(
     written with capitals: then they are as many as the examples have, in a question without any.
     """
     tokens = reading.tokens
-    if context.sentences or not context.plain:
+    if context.sentences:
+        return _rest(context, reading, taken)
+    if not context.plain:
         return None
     runs = unknown_runs(reading, taken, edges)
     if context.names:
@@ -167,6 +169,23 @@ def _left_over(
     asked = [run for run in written or found if run[0] not in edges.asides]
     found = asked or written or found
     return found[0] if len(found) == 1 else None
+
+
+def _rest(context: TextContext, reading: ParsedText, taken: SpanSet) -> Place | None:
+    """What is said after the last argument, less what the examples have around their values.
+
+    Something of what they say has to stand before that: write to Ada, put it into the file of Bo.
+    """
+    tokens, small = reading.tokens, small_words(reading.languages)
+    free = [taken.has_room(tokens, index, index + 1) for index in range(len(tokens))]
+    first = len(free) - free[::-1].index(False) if False in free else len(free)
+    telling = context.vocabulary - small.articles - small.prepositions - small.pronouns
+    if not any(tokens.words[index] in telling for index in range(first) if free[index]):
+        return None
+    while tokens.word(first) in context.vocabulary or tokens.word(first) in _LEADS["saying"]:
+        first += 1
+    place = sentence_from(reading, taken, first) if first < len(tokens) else None
+    return place if place is not None and place[1] - place[0] > 1 else None
 
 
 def _is_marked(reading: ParsedText, taken: SpanSet, first: int) -> bool:
