@@ -1,12 +1,13 @@
 """What an author and an operator do in the page: evaluate, edit, go through the inbox, operate."""
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.browser.conftest import Site, Tab
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Route
+    from playwright.sync_api import Locator, Route
 
 
 def open_view(tab: Tab, view: str, adapter: str = "workshop") -> None:
@@ -15,6 +16,17 @@ def open_view(tab: Tab, view: str, adapter: str = "workshop") -> None:
     if chosen.count() and chosen.evaluate("el => el.tagName") == "SELECT":
         chosen.select_option(adapter)
     tab.page.wait_for_load_state("networkidle")
+
+
+def open_file(tab: Tab, path: Path) -> "Locator":
+    """Sign in, open a file in Author, and return its editor."""
+    tab.sign_in_by_link()
+    open_view(tab, "author")
+    named = tab.page.get_by_role("button", name=path.name)
+    named.or_(tab.page.get_by_role("link", name=path.name)).first.click()
+    editor = tab.page.get_by_label("Text of the file")
+    tab.wait_for_value(editor, path.read_text())
+    return editor
 
 
 def test_the_library_is_searched_and_drawn(tab: Tab) -> None:
@@ -104,13 +116,7 @@ def test_a_question_that_is_not_understood_is_mended_in_the_page(tab: Tab, site:
 def test_what_is_wrong_shows_at_its_line_and_is_not_saved(tab: Tab, site: Site) -> None:
     path = site.folder / "adapters/workshop/domain.yaml"
     before = path.read_text()
-    tab.sign_in_by_link()
-    open_view(tab, "author")
-    tab.page.get_by_role("button", name="domain.yaml").or_(
-        tab.page.get_by_role("link", name="domain.yaml")
-    ).first.click()
-    editor = tab.page.get_by_label("Text of the file")
-    tab.wait_for_value(editor, before)
+    editor = open_file(tab, path)
     editor.fill(before.replace("description:", "descripton:"))
     tab.page.get_by_text("descripton").last.wait_for()
     tab.page.get_by_text(re.compile("did you mean", re.I)).first.wait_for()
@@ -128,13 +134,7 @@ def test_what_is_wrong_shows_at_its_line_and_is_not_saved(tab: Tab, site: Site) 
 def test_a_draft_is_asked_beside_the_version_that_runs(tab: Tab, site: Site) -> None:
     path = site.folder / "adapters/workshop/templates.yaml"
     before = path.read_text()
-    tab.sign_in_by_link()
-    open_view(tab, "author")
-    tab.page.get_by_role("button", name="templates.yaml").or_(
-        tab.page.get_by_role("link", name="templates.yaml")
-    ).first.click()
-    editor = tab.page.get_by_label("Text of the file")
-    tab.wait_for_value(editor, before)
+    editor = open_file(tab, path)
     example = '      - "are you open today"\n'
     assert example in before
     editor.fill(before.replace(example, example + '      - "is anyone there to let me in"\n'))
