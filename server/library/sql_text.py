@@ -5,7 +5,7 @@ by which arguments are given, and returns where each value is bound; no value ev
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -109,6 +109,21 @@ class SqlText:
         pieces = enumerate(text.split("\0"))
         parts = (self.bindings[int(piece)] if n % 2 else piece for n, piece in pieces)
         return FilledSql(tuple(part for part in parts if part != ""))
+
+    def heeds(self, name: str, arguments: Mapping[str, Any], others: Iterable[Any] = ()) -> bool:
+        """Whether the statement for `arguments` depends on one of them.
+
+        `others` are values that it could have as well. “below” says nothing while there is no
+        number, and “exactly” says something though it is what would be compared by without it.
+        """
+        try:
+            filled = self.fill(arguments)
+            if name in filled.names or name not in self.conditions:
+                return name in filled.names
+            instead = (self.fill({**arguments, name: other}) for other in (None, *others))
+            return any(each != filled for each in instead)
+        except ConditionFailed:
+            return True
 
 
 class _GivenInt(int):

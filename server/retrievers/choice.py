@@ -28,6 +28,7 @@ from server.settings.adapters import AdapterConfig
 from server.text.parsed_text import ParsedText
 from server.text.senses import MessageSenses
 from server.text.stems import stem
+from server.text.tokens import split_words
 from server.tools.sql.analysis import counts_rows
 
 _RULES_AGREE: Final = log(20)
@@ -278,17 +279,32 @@ def _counts(candidate: Candidate) -> bool:
 def _counter(candidate: Candidate, senses: MessageSenses) -> Objection | None:
     """What its author wrote against the template, where the question is nearer to that.
 
-    One that only its verb sets apart, such as unblock, speaks against questions that have it.
+    One that only its verb sets apart, such as unblock, speaks against questions that have it. None
+    speaks against a question that is wholly read, and has no word in common with it: what makes
+    them alike is then a name.
     """
     ranked = candidate.ranked
     if ranked.counter <= 0:
         return None
     if ranked.counter < 1:
+        if reads_all(candidate) and not _shares_words(candidate, ranked.counter_example, senses):
+            return None
         apart = verbs_apart(ranked.counter_example, candidate.frame, senses.reader)
         words = {stem(word, senses.reader.code) for word in senses.words}
         if apart and not apart & words:
             return None
     return Objection("counter", ranked.counter_example)
+
+
+def _shares_words(candidate: Candidate, counter: str, senses: MessageSenses) -> bool:
+    """Whether a counter example has a word of what the question is about, if that has words."""
+    coverage, code = candidate.coverage, senses.reader.code
+    about = {
+        stem(coverage.text[word.start : word.end].lower(), code)
+        for word in coverage.words
+        if word.role == "frame"
+    }
+    return not about or any(stem(word, code) in about for word in split_words(counter))
 
 
 def _objected(best: Judged, against: Objection, options: tuple[Match, ...]) -> NoMatch:

@@ -9,6 +9,7 @@ from server.core.decision import (
     Clarify,
     Decision,
     MissingArguments,
+    NoMatch,
     SeveralCalls,
     Trace,
 )
@@ -17,6 +18,7 @@ from server.core.tools import Source, ToolCall
 from server.core.turn import Turn
 from server.library.model import Library, Template
 from server.library.rendering import render
+from server.library.sql_model import SqlExecution
 from server.retrievers.followups.context import FollowUpDecision
 from server.retrievers.followups.decider import FollowUpDecider
 from server.text.language import shipped_message
@@ -29,7 +31,8 @@ class DataValuesDecider:
     """Stands before the deciders of an adapter whose arguments are compared with data.
 
     A value that stands in the data in another case is put as it stands there; one that does not
-    stand there is asked about, with the nearest. It looks values up and runs no call.
+    stand there is asked about, with the nearest. What was said and changes nothing about the
+    statement was not read. It looks values up and runs no call.
     """
 
     def __init__(
@@ -68,15 +71,20 @@ class DataValuesDecider:
         calls: list[Call] = []
         for each in decision.calls:
             checked = await self._checked_call(each, turn, trace)
-            if isinstance(checked, MissingArguments):
+            if not isinstance(checked, Call):
                 return checked
             calls.append(checked)
         return replace(decision, calls=tuple(calls))
 
-    async def _checked_call(self, call: Call, turn: Turn, trace: Trace) -> Call | MissingArguments:
+    async def _checked_call(
+        self, call: Call, turn: Turn, trace: Trace
+    ) -> Call | MissingArguments | NoMatch:
         template = self._library.templates.get(call.call.template_id)
         if template is None:
             return call
+        if idle := idle_arguments(template, call.call):
+            trace.note("data", {"idle": list(idle)})
+            return _unread(call, idle)
         written, near = await self._looked_up(template, call.call)
         if len(near) == 1 and (moved := await self._moved(template, call.call, *near)) is not None:
             return replace(call, call=replace(moved, arguments={**moved.arguments, **written}))
@@ -183,6 +191,31 @@ class DataValuesDecider:
         text = shipped_message(_UNKNOWN, language) or shipped_message(_UNKNOWN, "en") or ""
         said = {"name": name.replace("_", " "), "value": call.call.arguments[name]}
         return render(text, said | {"near": list(near[name])})
+
+
+def idle_arguments(template: Template, call: ToolCall) -> tuple[str, ...]:
+    """The arguments that the question gave, and that change nothing about the statement."""
+    if not isinstance(template.execution, SqlExecution):
+        return ()
+    sql = template.execution.sql
+    return tuple(
+        parameter.name
+        for parameter in template.parameters
+        if (source := call.sources.get(parameter.name)) is not None
+        and source.span is not None
+        and parameter.name in sql.names
+        and not sql.heeds(parameter.name, call.arguments, parameter.enum or ())
+    )
+
+
+def _unread(call: Call, names: Sequence[str]) -> NoMatch:
+    """The words of arguments that have no use are words that nothing took."""
+    coverage = call.coverage
+    for name in names:
+        if (span := call.call.sources[name].span) is not None:
+            coverage = coverage.without_use(*span, "word")
+    why = f"nothing says what {', '.join(names)} is about"
+    return NoMatch(why, (call.match,), coverage.phrases("unread"), coverage=coverage)
 
 
 def _same(said: str, value: str) -> bool:

@@ -135,3 +135,26 @@ def test_sql_that_cannot_be_a_template_is_refused(source: str, says: str) -> Non
 def test_every_parameter_needs_its_question_mark() -> None:
     with pytest.raises(SqlInvalid, match="none is left for b"):
         parse_sql("SELECT ?", ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "heeded"),
+    [
+        ({"sign": "below", "price": 5}, "sign", True),
+        ({"sign": "below"}, "sign", False),
+        ({"sign": "exactly", "price": 5}, "sign", True),  # another one would change it
+        ({"sign": "below", "price": 5}, "price", True),
+        ({"price": 5, "most": 9}, "most", False),
+        ({"sign": "between", "price": 5, "most": 9}, "most", True),
+    ],
+)
+def test_a_statement_heeds_what_changes_it(
+    arguments: dict[str, Any], name: str, *, heeded: bool
+) -> None:
+    sql = parse_sql(
+        "SELECT * FROM t WHERE 1 = 1 {% if price %}AND {% if sign == 'below' %}p < :price"
+        "{% elif sign == 'between' %}p BETWEEN :price AND :most{% else %}p = :price"
+        "{% endif %}{% endif %}",
+        (),
+    )
+    assert sql.heeds(name, arguments, ("below", "exactly", "between")) == heeded

@@ -126,6 +126,28 @@ def test_what_speaks_against_it_leaves_next_to_nothing(kitchen: Kitchen) -> None
     assert (chosen.objection, chosen.unread) == ("negation", ("never",))
 
 
+@pytest.mark.parametrize(
+    ("counter", "speaks"),
+    [
+        ("who reports to Luísa Gonzaga?", False),  # alike for a name in both
+        ("what does a timer for 10 minutes cost?", True),
+    ],
+)
+def test_a_counter_example_speaks_against_questions_that_share_a_word(
+    kitchen: Kitchen, counter: str, *, speaks: bool
+) -> None:
+    """A question that is wholly read has to have a word of it."""
+    parts, text = kitchen.parts, "start a timer for 7 minutes"
+    reading = parts.extractor.read(text, NOW)
+    ranking = kitchen.runner.run(parts.matcher.rank(text, limit=1))
+    near = replace(ranking.candidates[0], counter=0.2, counter_example=counter)
+    ranking = replace(ranking, candidates=(near,))
+    turn = Turn("t", text, "s", Caller("k", "kitchen"), NOW)
+    candidates = kitchen.retriever.read_candidates(turn, reading, ranking)
+    (best,) = kitchen.runner.run(judge(parts, text, reading, ranking, candidates))
+    assert best.against.startswith("counter") == speaks
+
+
 def test_what_has_nothing_to_do_with_the_library_is_said_to_fit_nothing(kitchen: Kitchen) -> None:
     chosen = kitchen.chosen("who painted the Mona Lisa for Quillon")
     assert isinstance(chosen, NoMatch)

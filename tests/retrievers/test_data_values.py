@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from server.core.coverage import Coverage, CoveredWord
 from server.core.data_values import FoundValue
 from server.core.decision import (
     Call,
@@ -109,6 +110,30 @@ def test_a_value_that_the_data_do_not_have_is_asked_about_with_the_nearest() -> 
     (missing,) = decided.missing
     said = "there is no country “Eire”. Did you mean Ireland?"
     assert (missing.problem, missing.choices, missing.open_ended) == (said, ("Ireland",), True)
+
+
+def test_words_that_change_nothing_about_the_statement_are_not_read() -> None:
+    """Below what? There is no number."""
+    compared = replace(
+        ORDERS,
+        parameters=(Parameter("sign", "string", enum=("below", "above")), Parameter("p", "number")),
+        execution=SqlExecution(
+            parse_sql(
+                "SELECT * FROM t {% if p %}WHERE p "
+                "{% if sign == 'below' %}<{% else %}>{% endif %} :p{% endif %}",
+                (),
+            )
+        ),
+    )
+    text = "orders below"
+    words = (CoveredWord(0, 6, "frame", "orders"), CoveredWord(7, 12, "value", "sign"))
+    said = {"sign": Source("vocabulary", (7, 12), "below")}
+    idle = Call(MATCH, compared.call({"sign": "below"}, said), coverage=Coverage(text, words))
+    decider = DataValuesDecider(Next(idle), Library(Domain("d"), {"orders": compared}), Known())
+    turn = Turn("t", text, "s", Caller("k", "d"), datetime(2025, 1, 1, tzinfo=UTC))
+    decided = asyncio.run(decider.decide(turn, Trace()))
+    assert isinstance(decided, NoMatch)
+    assert (decided.unread, decided.why) == (("below",), "nothing says what sign is about")
 
 
 def test_one_of_several_calls_is_asked_about_before_any_runs() -> None:
