@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ecosystem import model
-from tests.ecosystem.environments import programs_of
-from tests.ecosystem.page import Step
+from tests.ecosystem import environments, model
+from tests.ecosystem.page import RECIPES, Step
 from tests.support.loopback import Answer, Service, serving
 from tests.support.ports import free_port
 
@@ -59,6 +58,17 @@ class Orbit:
         assert done.returncode == 0, done.stderr
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Have the environments made that the recipes need, while the first of them run."""
+    if session.config.option.collectonly:
+        return
+    callspecs = [getattr(item, "callspec", None) for item in session.items]
+    names = [spec.params.get("name") for spec in callspecs if spec is not None]
+    for recipe in (RECIPES[name] for name in names if name in RECIPES):
+        if recipe.installs:
+            environments.make(environments.group_of(recipe.installs))
+
+
 @pytest.fixture(scope="session")
 def orbit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orbit]:
     with serving(lambda asked: Answer(asked.body)) as channel, serving(model.answer) as thinking:
@@ -87,7 +97,7 @@ class Workplace:
         self._started: list[subprocess.Popen[str]] = []
         programs = Path(sys.executable).parent
         if group is not None:
-            programs = programs_of(group)
+            programs = environments.programs_of(group)
             del self._environ["PYTHONPATH"]
         self._environ["PATH"] = f"{programs}{os.pathsep}{self._environ['PATH']}"
         self._python = str(programs / "python")

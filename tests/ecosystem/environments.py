@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import venv
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from utils.lock import ECOSYSTEM, ROOT, name_of, read_project
 
 FOLDER = ROOT / "data" / "ecosystem"
 GROUPS = read_project().groups
+_makers = ThreadPoolExecutor(2)
 _NOT_HERE = re.compile(
     r"No matching distribution found for \S+|Max retries exceeded|Retrying \(Retry"
 )
@@ -33,8 +35,17 @@ def group_of(installs: list[str]) -> str:
 
 
 @cache
+def make(group: str) -> "Future[Path]":
+    """Have a group's environment made beside what else is under way, if it is not as locked."""
+    return _makers.submit(_make, group)
+
+
 def programs_of(group: str) -> Path:
-    """The folder with the programs of a group's environment, made if it is not as locked."""
+    """The folder with the programs of a group's environment."""
+    return make(group).result()
+
+
+def _make(group: str) -> Path:
     lock, place = ECOSYSTEM / f"{group}.txt", FOLDER / group
     digest = hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()
     stamp = place / "made-from"
