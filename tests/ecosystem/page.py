@@ -14,8 +14,12 @@ class Step:
     """A program, or a file to write for those that follow. `…` in `prints` stands for anything."""
 
     language: str
-    code: str
+    blocks: list[str]
     prints: str = ""
+
+    @property
+    def code(self) -> str:
+        return "".join(self.blocks)
 
     @property
     def file(self) -> str:
@@ -48,9 +52,9 @@ def _read(section: str) -> Recipe:
         elif language == "text":
             steps[-1].prints += code
         elif language == "python" and steps and steps[-1].language == "python":
-            steps[-1].code += code  # it goes on with the names of the one before
+            steps[-1].blocks.append(code)  # it goes on with the names of the one before
         else:
-            steps.append(Step(language, code))
+            steps.append(Step(language, [code]))
     return recipe
 
 

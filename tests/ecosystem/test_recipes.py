@@ -7,7 +7,7 @@ import pytest
 
 from tests.ecosystem.conftest import Orbit, Workplace
 from tests.ecosystem.environments import group_of
-from tests.ecosystem.page import RECIPES, Recipe
+from tests.ecosystem.page import RECIPES, Recipe, Step
 
 ASKED = "What is 15% of 200?"
 NOTIFY = "Notify the ops channel that lunch is ready"
@@ -41,14 +41,14 @@ def test_a_recipe_prints_what_the_page_says(name: str, workplace: At) -> None:
 
 
 def ask_instead(name: str, question: str, *, without: str = "") -> Recipe:
-    """The first program of a recipe with another question, and without a line of it."""
+    """The first block of a recipe with another question, and without a line of it."""
     recipe = RECIPES[name]
     (step,) = (step for step in recipe.steps if step.language == "python")
-    code = step.code.partition("import httpx2\n")[0]  # what follows confirms
+    code = step.blocks[0]
     assert ASKED in code
     assert without in code
     code = code.replace(ASKED, question).replace(without, "pass" if without else "")
-    return Recipe(recipe.installs, [type(step)("python", code)])
+    return Recipe(recipe.installs, [Step("python", [code])])
 
 
 @pytest.mark.parametrize("name", ["LangChain", "LlamaIndex", "pydantic-ai"])
