@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from uuid import uuid4
 
 from server.adapters.build import build_adapter
@@ -75,28 +76,50 @@ async def open_reloading(
         AdapterUnavailable: it could not be opened; those behind it may not be, either.
         StoreUnavailable, ConfigurationInvalid: nothing could be.
     """
-    names = {adapter.name, *(child.adapter for child in adapter.config.child_adapters)}
+    opening = open_adapters(settings, environ, (adapter,), reread, sources, say=say)
+    async with opening as adapters:
+        adapters.get(adapter.name)
+        yield adapters
+
+
+@asynccontextmanager
+async def open_adapters(
+    settings: Settings,
+    environ: Mapping[str, str],
+    chosen: Sequence[AdapterSettings],
+    reread: Reread | None = None,
+    sources: Sources = tuple,
+    *,
+    say: Callable[[str], None] | None = None,
+) -> AsyncIterator[Adapters]:
+    """Open adapters and those behind them, each as far as it can be.
+
+    With `reread` and `say`, each is opened anew when its files are saved, as `open_reloading` has
+    it. Raises `StoreUnavailable` or `ConfigurationInvalid`: nothing could be opened.
+    """
+    names = {adapter.name: adapter for adapter in chosen}
+    behind = {child.adapter for adapter in chosen for child in adapter.config.child_adapters}
+    names |= {a.name: a for a in settings.adapters if a.enabled and a.name in behind - set(names)}
 
     def written() -> Sequence[AdapterSettings]:
-        return [each for each in reread() if each.name in names]
+        now = reread() if reread is not None else settings.adapters
+        return [each for each in now if each.name in names]
 
-    adapters = Adapters((adapter.name,))
+    adapters = Adapters(tuple(adapter.name for adapter in chosen))
     async with AsyncExitStack() as closing:  # closes in the opposite order
         resources = await SharedResources.open(settings, environ, adapters=adapters)
         closing.push_async_callback(resources.close)
         manager = AdapterManager(adapters, resources, written, sources, alone=False)
-        for close in (adapters.close, manager.close, resources.finish, manager.stop):
+        deliver = partial(resources.finish, deliver=True)
+        for close in (adapters.close, manager.close, deliver, manager.stop):
             closing.push_async_callback(close)
-        watch = AdapterWatch(manager, everything=True, say=say)
-        behind = [asyncio.create_task(each) for each in resources.background_work()]
-        behind.append(asyncio.create_task(watch.serve()))
-        closing.push_async_callback(cancel_tasks, behind)
-        manager.open(adapter)
-        for each in settings.adapters:
-            if each.enabled and each.name in names - {adapter.name}:
-                manager.open(each)
+        work = resources.background_work()
+        if say is not None:
+            work.append(AdapterWatch(manager, everything=True, say=say).serve())
+        closing.push_async_callback(cancel_tasks, [asyncio.create_task(each) for each in work])
+        for each in names.values():
+            manager.open(each)
         await adapters.every_one_tried()
-        adapters.get(adapter.name)
         yield adapters
 
 

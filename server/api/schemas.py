@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from server.core.json import to_json
+from server.chat.form import in_words
 from server.core.turn import SESSION_ID
 
 EXAMPLES: Final = json.loads(files("server.api").joinpath("examples.json").read_text("utf-8"))
@@ -52,13 +52,7 @@ class ChatRequest(MessageRequest):
     )
 
     def question(self) -> str:
-        """Return the message, and whatever of the arguments it does not say, in words."""
-        said = [self.message] if self.message.strip() else []
-        for name, value in (self.arguments or {}).items():
-            words = value if isinstance(value, str) else to_json(value)
-            if value is not None and words not in self.message:
-                said.append(f"{name.replace('_', ' ')}: {words}")
-        return "; ".join(said)
+        return in_words(self.message, self.arguments or {})
 
 
 class ConfirmRequest(StrictModel):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from server.cli import options
 from server.cli.output import fail, say
+from server.settings.place import config_file
 
 if TYPE_CHECKING:
     from server.settings.models import AdapterSettings
@@ -41,7 +42,7 @@ def mcp(
     def sources() -> Sequence[Path]:
         from server.settings.loader import load_settings
 
-        file = config if place is None else options.config_file(place)
+        file = config if place is None else config_file(place)
         return load_settings(file, os.environ).sources if file.is_file() else ()
 
     asyncio.run(_serve(found, chosen, reread, sources))
