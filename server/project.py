@@ -21,7 +21,6 @@ from uuid import uuid4
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from server.access.key_request import check_role
 from server.adapters.library_folder import load_place
 from server.adapters.local import local_caller, open_adapters
 from server.adapters.manager import cancel_tasks
@@ -149,9 +148,8 @@ class Project:
         Templates know who asks, and roles, audit and conversations are the user's. Raises
         RequestInvalid: the configuration has no such role.
         """
-        check_role(role, self._settings.access.roles.names)
         project = Project(self._settings, self._opened, self.adapters)
-        project._caller = replace(self._caller, user_id=user_id, role=role)
+        project._caller = local_caller(self._settings, self.adapters[0], user_id, role)
         return project
 
     async def ask(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
 
+from server.access.key_request import check_role, new_key
 from server.adapters.build import build_adapter
 from server.adapters.manager import AdapterManager, Reread, Sources, cancel_tasks
 from server.adapters.registry import Adapters
@@ -148,49 +149,58 @@ async def ask_once(
     *,
     continues: bool = False,
     listener: StreamListener | None = None,
+    caller: Caller | None = None,
 ) -> Answer:
-    """Ask an open adapter one question, as the person at this machine.
+    """Ask an open adapter one question, as the person at this machine or as `caller`.
 
     `continues`: the session may have earlier turns. `listener` hears the words of a model.
     """
-    turn = _local_turn(settings, adapter, text, session_id, continues=continues)
+    caller = caller or local_caller(settings, adapter.name)
+    turn = _local_turn(caller, text, session_id, continues=continues)
     timeout_s = settings.server.turn_timeout_s
     return await run_turn(adapter, turn, timeout_s=timeout_s, listener=listener)
 
 
 async def confirm_once(
-    settings: Settings, adapter: Adapter, proposal_id: str, session_id: str, *, accept: bool
+    settings: Settings,
+    adapter: Adapter,
+    proposal_id: str,
+    session_id: str,
+    *,
+    accept: bool,
+    caller: Caller | None = None,
 ) -> Answer:
-    """Answer a proposal of the session, as the person at this machine.
+    """Answer a proposal of the session, as the person at this machine or as `caller`.
 
     May raise ProposalUnknown, ProposalSettled, ProposalExpired or ProposalAltered.
     """
     text = "yes" if accept else "no"
-    turn = _local_turn(settings, adapter, text, session_id, continues=True)
+    caller = caller or local_caller(settings, adapter.name)
+    turn = _local_turn(caller, text, session_id, continues=True)
     timeout_s = settings.server.turn_timeout_s
     return await run_confirmation(adapter, turn, proposal_id, accept=accept, timeout_s=timeout_s)
 
 
-async def forget_session(settings: Settings, adapter: Adapter, session_id: str) -> None:
-    """Forget what the person at this machine said in a session, or raise StoreUnavailable."""
-    if adapter.conversations is not None:
-        await adapter.conversations.forget(local_caller(settings, adapter.name), session_id)
-
-
-def _local_turn(
-    settings: Settings, adapter: Adapter, text: str, session_id: str, *, continues: bool
-) -> Turn:
+def _local_turn(caller: Caller, text: str, session_id: str, *, continues: bool) -> Turn:
     return Turn(
         id=uuid4().hex,
         text=text,
         session_id=session_id,
-        caller=local_caller(settings, adapter.name),
+        caller=caller,
         received_at=datetime.now(UTC),
         continues=continues,
     )
 
 
-def local_caller(settings: Settings, adapter: str) -> Caller:
-    """Return the person at this machine, as the holder of a key of an adapter."""
-    role = settings.access.roles.names[-1]  # whoever is at this machine may do everything
-    return Caller(key_id="local", adapter=adapter, user_id="local", role=role)
+def local_caller(
+    settings: Settings, adapter: str, user_id: str | None = None, role: str | None = None
+) -> Caller:
+    """Return the person at this machine, as the holder of a key of an adapter.
+
+    They may do everything, and ask in the name of any user and role. Raises RequestInvalid: there
+    is no such role, or nobody can be called like that.
+    """
+    roles = settings.access.roles.names
+    asked = new_key(adapter, user_id=user_id or "local", role=role or roles[-1])
+    check_role(asked.role, roles)
+    return Caller(key_id="local", adapter=adapter, user_id=asked.user_id, role=asked.role)

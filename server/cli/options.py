@@ -61,6 +61,14 @@ Adapter = Annotated[
         "--adapter", metavar="NAME", help="Adapter to ask; without it, the first that is enabled."
     ),
 ]
+User = Annotated[
+    str | None,
+    typer.Option("--user", metavar="ID", help="Who asks, as templates know it."),
+]
+Role = Annotated[
+    str | None,
+    typer.Option("--role", metavar="ROLE", help="Ask as this role; without it, as the highest."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")]
 

@@ -153,7 +153,7 @@ def tools(adapter: str) -> Call[list[dict[str, Any]]]:
 
 def unreachable(url: httpx.URL, failure: httpx.HTTPError) -> ServerUnreachable:
     why = str(failure) or type(failure).__name__
-    return ServerUnreachable(f"{url} gave no answer: {why}")
+    return ServerUnreachable(f"{str(url).rstrip('/')} does not answer: {why}")
 
 
 def refusal(response: httpx.Response) -> Refused | ResponseInvalid:
