@@ -170,8 +170,8 @@ async def test_mcp_and_openai_clients_ask_as_their_key(office: Office) -> None:
         assert result.content[0].text == "You have 3 days left."  # type: ignore[union-attr]
         named = await mcp.call_tool("days_left", {"caller_user_id": "ana"})
         assert named.is_error
-    address = {"base_url": f"{office.url}/v1", "api_key": office.keys["ana"]}
-    async with openai.AsyncOpenAI(**address, max_retries=0) as client:
+    address, key = f"{office.url}/v1", office.keys["ana"]
+    async with openai.AsyncOpenAI(base_url=address, api_key=key, max_retries=0) as client:
         said: list[Any] = [{"role": "user", "content": MINE}]
         answer = await client.chat.completions.create(model="desk", messages=said, user="bob")
     assert answer.choices[0].message.content == "You have 12 days left."

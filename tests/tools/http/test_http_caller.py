@@ -87,7 +87,9 @@ def test_every_place_of_a_request_counts() -> None:
     first = request("GET", "http://h.example/{{ caller.role }}")
     prepare = HttpPreparation(first, FAST, ResponseMapping(fields={"id": "id"}))
     found.append(execution("GET", "http://h.example/{{ id }}", prepare=prepare))
-    runs = {str(number): (each, {}) for number, each in enumerate(found)}
+    runs: dict[str, tuple[HttpExecution, dict[str, Any]]] = {
+        str(number): (each, {}) for number, each in enumerate(found)
+    }
     engine = HttpEngine(egress=LOOPBACK)
     system = HttpCalls(runs, engine).system
     asyncio.run(engine.close())
