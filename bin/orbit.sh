@@ -49,6 +49,7 @@ runs; otherwise for example:
   orbit.sh test -m local_model      what runs a language model, alone
   orbit.sh test -m slow             benchmarks and installs, which seldom fail
   orbit.sh test -m browser          the console in a Chromium; needs the extra browser
+  orbit.sh test -m ecosystem        the recipes of docs/ecosystem.md; installs what they use
   orbit.sh test -m chaos [--full]   what maltreats servers, alone
 END
 }
@@ -116,7 +117,7 @@ known_extras() {
 # locked, the Python, the place.
 key() {
   {
-    awk '/^\[/ { keep = ($0 !~ /^\[tool\./ || $0 ~ /^\[tool\.setuptools/) } keep' "$root/pyproject.toml"
+    awk '/^\[/ { keep = ($0 !~ /^\[(tool\.|dependency-groups)/ || $0 ~ /^\[tool\.setuptools/) } keep' "$root/pyproject.toml"
     cat "$requirements/base.txt" "$requirements/$1.txt" || true
     awk -F '[ .]+' '$1 == "version" { print "(" $3 ", " $4 ")" }' "$venv/pyvenv.cfg"
     printf '%s\n' "$root"

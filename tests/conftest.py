@@ -54,7 +54,10 @@ def anyio_backend() -> str:
 
 CHAOS = Path(__file__).parent / "chaos"
 BROWSER = Path(__file__).parent / "browser"
-LATER = ("browser", "chaos", "slow")
+ECOSYSTEM = Path(__file__).parent / "ecosystem"
+ALONE = (BROWSER, CHAOS, ECOSYSTEM)
+"""Folders whose tests have a mark of the folder's name."""
+LATER = ("browser", "chaos", "ecosystem", "slow")
 """Marks of what runs only when it is asked for."""
 MARKS = (*LATER, "local_model")
 
@@ -83,20 +86,21 @@ def _names(place: Path, config: pytest.Config) -> bool:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """None for as many workers as there are cores; a model needs them all, as chaos does.
 
-    A browser with its server is busy enough, too.
+    A browser with its server is busy enough, and agents share theirs.
     """
-    alone = any(_asks_for(mark, config) for mark in ("browser", "chaos", "local_model"))
-    return 0 if alone or _names(CHAOS, config) or _names(BROWSER, config) else None
+    marks = ("local_model", *(place.name for place in ALONE))
+    alone = any(_asks_for(mark, config) for mark in marks)
+    return 0 if alone or any(_names(place, config) for place in ALONE) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        for place in (BROWSER, CHAOS):
+        for place in ALONE:
             if item.path.is_relative_to(place):
                 item.add_marker(place.name)
     named = {config.invocation_params.dir / arg.split("::")[0] for arg in config.args}
     asked = [mark for mark in MARKS if _asks_for(mark, config)]
-    asked += [place.name for place in (BROWSER, CHAOS) if _names(place, config)]
+    asked += [place.name for place in ALONE if _names(place, config)]
     later = [
         item
         for item in items

@@ -2,10 +2,13 @@
 
 `base.txt` holds what Orbit needs, `NAME.txt` what the extra NAME needs beside it, and `build.txt`
 what makes the package. One resolution covers all of them, so that a version never depends on the
-extras. utils/scripts/lock-dependencies.sh runs it: `python -m utils.lock UV [UV'S OPTIONS]`.
+extras. `ecosystem/NAME.txt` is all that a program of others needs, which the tests of
+docs/ecosystem.md drive; each is resolved apart, since they do not agree with each other.
+utils/scripts/lock-dependencies.sh runs it: `python -m utils.lock UV [UV'S OPTIONS]`.
 """
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +20,7 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
 FOLDER: Final = ROOT / "requirements"
+ECOSYSTEM: Final = FOLDER / "ecosystem"
 PROJECT: Final = "orbit-server"
 
 _ITSELF: Final = re.compile(rf"{PROJECT}\[(?P<extra>[\w-]+)\]")
@@ -58,6 +62,7 @@ class Project:
 
     base: list[str]
     extras: dict[str, list[str]]
+    groups: dict[str, list[str]]
     build: list[str]
     left_out: dict[str, list[str]]
 
@@ -80,6 +85,7 @@ def read_project(path: Path = ROOT / "pyproject.toml") -> Project:
     return Project(
         base=said["project"]["dependencies"],
         extras=said["project"]["optional-dependencies"],
+        groups=said["dependency-groups"],
         build=said["build-system"]["requires"],
         left_out=said["tool"]["orbit"]["left-out"],
     )
@@ -147,15 +153,32 @@ class Locker:
             beside = [pin for pin in found if (pin.name, pin.version, pin.marker) not in there]
             self._write(extra, f"What the extra `{extra}` needs beside base.txt.", beside)
 
+        self._lock_alone(
+            "build", "What makes the package; nothing of it stays.", project.build, options
+        )
+        for group, dependencies in project.groups.items():
+            what = f"What the group `{group}` needs, for the recipes of docs/ecosystem.md."
+            self._lock_alone(f"ecosystem/{group}", what, dependencies, options)
+        for folder, names in (
+            (FOLDER, {"base", "build", *project.extras}),
+            (ECOSYSTEM, project.groups),
+        ):
+            for file in folder.glob("*.txt"):
+                if file.stem not in names:
+                    file.unlink()
+
+    def _lock_alone(
+        self, name: str, what: str, dependencies: list[str], options: list[str]
+    ) -> None:
+        """Lock what has nothing to do with Orbit's own libraries."""
         # The same form, so that who asks is told in the same way.
         source = self._work / "pyproject.toml"
-        about = f'name = "{PROJECT}"\nversion = "0"\ndependencies = {project.build}'
+        about = f'name = "{PROJECT}"\nversion = "0"\ndependencies = {dependencies}'
         source.write_text(f"[project]\n{about}\n", "utf-8")
-        build = self._compile("build", *options, source=source, excluded=[])
-        self._write("build", "What makes the package; nothing of it stays.", build)
-        for file in FOLDER.glob("*.txt"):
-            if file.stem not in {"base", "build", *project.extras}:
-                file.unlink()
+        if (FOLDER / f"{name}.txt").is_file():  # uv keeps what it finds
+            (self._work / name).parent.mkdir(exist_ok=True)
+            shutil.copy(FOLDER / f"{name}.txt", self._work / f"{name}.txt")
+        self._write(name, what, self._compile(name, *options, source=source, excluded=[]))
 
     def _compile(
         self,
@@ -165,6 +188,7 @@ class Locker:
         source: Path = ROOT / "pyproject.toml",
     ) -> list[Pin]:
         output, excludes = self._work / f"{name}.txt", self._work / f"{name}.excludes"
+        output.parent.mkdir(exist_ok=True)
         excludes.write_text("\n".join(excluded), "utf-8")
         command = [self._uv, "pip", "compile", str(source), "--quiet", "--no-header"]
         command += ["--universal", "--python-version", "3.11", "--generate-hashes"]
@@ -174,7 +198,7 @@ class Locker:
 
     def _write(self, name: str, what: str, found: list[Pin]) -> None:
         lines = "".join(map(str, found))
-        FOLDER.mkdir(exist_ok=True)
+        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
         (FOLDER / f"{name}.txt").write_text(_HEADER.format(what=what) + lines, "utf-8")
         print(f"requirements/{name}.txt: {len({pin.name for pin in found})} packages")
 

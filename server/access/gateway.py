@@ -4,15 +4,13 @@ import hmac
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from threading import Lock
 from time import time
 from typing import Final
 
+from server.core.gateway import HEADERS, sign_caller
 from server.core.turn import Caller
 from server.errors import GatewayRefused
-
-HEADERS: Final = ("x-orbit-user", "x-orbit-role", "x-orbit-time", "x-orbit-signature")
 
 _USER_ID: Final = re.compile(r"[!-~]{1,255}")
 _SECONDS: Final = re.compile(r"[0-9]{1,12}")
@@ -74,14 +72,3 @@ class Gateway:
 def names_a_user(headers: Mapping[str, str]) -> bool:
     """Return whether a request claims to be for a user, truly or not."""
     return any(name in headers for name in HEADERS)
-
-
-def sign_caller(
-    secret: bytes, method: str, path: str, user: str, role: str, stamp: str, body: bytes
-) -> str:
-    """Return the HMAC-SHA-256, in hexadecimal, of six lines.
-
-    They are method, path, user, role, time, and the SHA-256 of the body in hexadecimal.
-    """
-    lines = (method.upper(), path, user, role, stamp, sha256(body).hexdigest())
-    return hmac.new(secret, "\n".join(lines).encode("utf-8", "replace"), "sha256").hexdigest()

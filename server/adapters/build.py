@@ -177,7 +177,11 @@ async def _assemble(
         executor,
         resources.guardrails,
         intent_tools=config.policy.intent_tools,
-        system={**python.system, **(sql.system if sql is not None else {})},
+        system={
+            **python.system,
+            **(sql.system if sql is not None else {}),
+            **(http.system if http is not None else {}),
+        },
         exporter=executor if sql is not None else None,
     )
     values = None

@@ -1,18 +1,47 @@
 """A folder that holds a library: alone, or as an adapter of a project around it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from server.settings.adapters import AdapterConfig, AdapterSettings
 from server.settings.documents import read_yaml
+from server.settings.loader import LoadedSettings, load_settings, root_of, with_env_file
 from server.settings.models import Settings
+from server.settings.place import config_file
 
 DOMAIN: Final = "domain.yaml"
 QUESTIONS: Final = "questions"
 ENDINGS: Final = (".yaml", ".yml")
 _MOST_LEVELS: Final = 4
 """How far above a library's folder its project may be."""
+
+
+def load_place(place: Path, environ: Mapping[str, str]) -> LoadedSettings:
+    """Read the configuration of a project, or make one for the library of a folder.
+
+    A library that a project around it has for an adapter is that adapter. What is made for another
+    is kept in `.orbit` beside it.
+    """
+    file = config_file(place)
+    if file.is_file() or not (place / DOMAIN).is_file():
+        return load_settings(file, environ)
+    around = project_around(place)
+    if around is not None:
+        found = load_settings(around, environ)
+        own = adapters_of(place, found.settings) if found.settings is not None else ()
+        if found.settings is None or own:
+            # Who names its folder means it, be it switched off.
+            only = tuple(a.model_copy(update={"enabled": True}) for a in own)
+            settings = found.settings and found.settings.model_copy(update={"adapters": only})
+            return replace(found, settings=settings)
+    variables, problems = with_env_file(root_of(place / DOMAIN) / ".env", environ)
+    adapter = library_adapter(place, template_files(place, variables))
+    update = {"data_dir": (place / ".orbit").absolute(), "adapters": (adapter,)}
+    return LoadedSettings(
+        Settings().model_copy(update=update), problems, variables, from_environment=frozenset()
+    )
 
 
 def template_files(folder: Path, environ: Mapping[str, str]) -> list[Path]:

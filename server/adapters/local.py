@@ -5,8 +5,10 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from uuid import uuid4
 
+from server.access.key_request import check_role, new_key
 from server.adapters.build import build_adapter
 from server.adapters.manager import AdapterManager, Reread, Sources, cancel_tasks
 from server.adapters.registry import Adapters
@@ -75,28 +77,50 @@ async def open_reloading(
         AdapterUnavailable: it could not be opened; those behind it may not be, either.
         StoreUnavailable, ConfigurationInvalid: nothing could be.
     """
-    names = {adapter.name, *(child.adapter for child in adapter.config.child_adapters)}
+    opening = open_adapters(settings, environ, (adapter,), reread, sources, say=say)
+    async with opening as adapters:
+        adapters.get(adapter.name)
+        yield adapters
+
+
+@asynccontextmanager
+async def open_adapters(
+    settings: Settings,
+    environ: Mapping[str, str],
+    chosen: Sequence[AdapterSettings],
+    reread: Reread | None = None,
+    sources: Sources = tuple,
+    *,
+    say: Callable[[str], None] | None = None,
+) -> AsyncIterator[Adapters]:
+    """Open adapters and those behind them, each as far as it can be.
+
+    With `reread` and `say`, each is opened anew when its files are saved, as `open_reloading` has
+    it. Raises `StoreUnavailable` or `ConfigurationInvalid`: nothing could be opened.
+    """
+    names = {adapter.name: adapter for adapter in chosen}
+    behind = {child.adapter for adapter in chosen for child in adapter.config.child_adapters}
+    names |= {a.name: a for a in settings.adapters if a.enabled and a.name in behind - set(names)}
 
     def written() -> Sequence[AdapterSettings]:
-        return [each for each in reread() if each.name in names]
+        now = reread() if reread is not None else settings.adapters
+        return [each for each in now if each.name in names]
 
-    adapters = Adapters((adapter.name,))
+    adapters = Adapters(tuple(adapter.name for adapter in chosen))
     async with AsyncExitStack() as closing:  # closes in the opposite order
         resources = await SharedResources.open(settings, environ, adapters=adapters)
         closing.push_async_callback(resources.close)
         manager = AdapterManager(adapters, resources, written, sources, alone=False)
-        for close in (adapters.close, manager.close, resources.finish, manager.stop):
+        deliver = partial(resources.finish, deliver=True)
+        for close in (adapters.close, manager.close, deliver, manager.stop):
             closing.push_async_callback(close)
-        watch = AdapterWatch(manager, everything=True, say=say)
-        behind = [asyncio.create_task(each) for each in resources.background_work()]
-        behind.append(asyncio.create_task(watch.serve()))
-        closing.push_async_callback(cancel_tasks, behind)
-        manager.open(adapter)
-        for each in settings.adapters:
-            if each.enabled and each.name in names - {adapter.name}:
-                manager.open(each)
+        work = resources.background_work()
+        if say is not None:
+            work.append(AdapterWatch(manager, everything=True, say=say).serve())
+        closing.push_async_callback(cancel_tasks, [asyncio.create_task(each) for each in work])
+        for each in names.values():
+            manager.open(each)
         await adapters.every_one_tried()
-        adapters.get(adapter.name)
         yield adapters
 
 
@@ -125,49 +149,58 @@ async def ask_once(
     *,
     continues: bool = False,
     listener: StreamListener | None = None,
+    caller: Caller | None = None,
 ) -> Answer:
-    """Ask an open adapter one question, as the person at this machine.
+    """Ask an open adapter one question, as the person at this machine or as `caller`.
 
     `continues`: the session may have earlier turns. `listener` hears the words of a model.
     """
-    turn = _local_turn(settings, adapter, text, session_id, continues=continues)
+    caller = caller or local_caller(settings, adapter.name)
+    turn = _local_turn(caller, text, session_id, continues=continues)
     timeout_s = settings.server.turn_timeout_s
     return await run_turn(adapter, turn, timeout_s=timeout_s, listener=listener)
 
 
 async def confirm_once(
-    settings: Settings, adapter: Adapter, proposal_id: str, session_id: str, *, accept: bool
+    settings: Settings,
+    adapter: Adapter,
+    proposal_id: str,
+    session_id: str,
+    *,
+    accept: bool,
+    caller: Caller | None = None,
 ) -> Answer:
-    """Answer a proposal of the session, as the person at this machine.
+    """Answer a proposal of the session, as the person at this machine or as `caller`.
 
     May raise ProposalUnknown, ProposalSettled, ProposalExpired or ProposalAltered.
     """
     text = "yes" if accept else "no"
-    turn = _local_turn(settings, adapter, text, session_id, continues=True)
+    caller = caller or local_caller(settings, adapter.name)
+    turn = _local_turn(caller, text, session_id, continues=True)
     timeout_s = settings.server.turn_timeout_s
     return await run_confirmation(adapter, turn, proposal_id, accept=accept, timeout_s=timeout_s)
 
 
-async def forget_session(settings: Settings, adapter: Adapter, session_id: str) -> None:
-    """Forget what the person at this machine said in a session, or raise StoreUnavailable."""
-    if adapter.conversations is not None:
-        await adapter.conversations.forget(local_caller(settings, adapter.name), session_id)
-
-
-def _local_turn(
-    settings: Settings, adapter: Adapter, text: str, session_id: str, *, continues: bool
-) -> Turn:
+def _local_turn(caller: Caller, text: str, session_id: str, *, continues: bool) -> Turn:
     return Turn(
         id=uuid4().hex,
         text=text,
         session_id=session_id,
-        caller=local_caller(settings, adapter.name),
+        caller=caller,
         received_at=datetime.now(UTC),
         continues=continues,
     )
 
 
-def local_caller(settings: Settings, adapter: str) -> Caller:
-    """Return the person at this machine, as the holder of a key of an adapter."""
-    role = settings.access.roles.names[-1]  # whoever is at this machine may do everything
-    return Caller(key_id="local", adapter=adapter, user_id="local", role=role)
+def local_caller(
+    settings: Settings, adapter: str, user_id: str | None = None, role: str | None = None
+) -> Caller:
+    """Return the person at this machine, as the holder of a key of an adapter.
+
+    They may do everything, and ask in the name of any user and role. Raises RequestInvalid: there
+    is no such role, or nobody can be called like that.
+    """
+    roles = settings.access.roles.names
+    asked = new_key(adapter, user_id=user_id or "local", role=role or roles[-1])
+    check_role(asked.role, roles)
+    return Caller(key_id="local", adapter=adapter, user_id=asked.user_id, role=asked.role)

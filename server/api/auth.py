@@ -11,10 +11,10 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPBearer
 
 from server.access.clients import client_of, is_local_host
-from server.access.gateway import HEADERS as GATEWAY_HEADERS
 from server.access.models import ADMIN
 from server.access.rate_limits import LimitStatus
 from server.api.requests import ApiState
+from server.core.gateway import HEADERS as GATEWAY_HEADERS
 from server.core.turn import Caller
 from server.errors import AuthoringOff, KeyForeign, KeyMissing, KeyUnknown, RateLimited
 

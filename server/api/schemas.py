@@ -6,7 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from server.core.json import to_json
+from server.chat.form import in_words
+from server.core.decision import Origin
+from server.core.tools import Effect, ToolResultStatus
 from server.core.turn import SESSION_ID
 
 EXAMPLES: Final = json.loads(files("server.api").joinpath("examples.json").read_text("utf-8"))
@@ -52,13 +54,7 @@ class ChatRequest(MessageRequest):
     )
 
     def question(self) -> str:
-        """Return the message, and whatever of the arguments it does not say, in words."""
-        said = [self.message] if self.message.strip() else []
-        for name, value in (self.arguments or {}).items():
-            words = value if isinstance(value, str) else to_json(value)
-            if value is not None and words not in self.message:
-                said.append(f"{name.replace('_', ' ')}: {words}")
-        return "; ".join(said)
+        return in_words(self.message, self.arguments or {})
 
 
 class ConfirmRequest(StrictModel):
@@ -97,6 +93,72 @@ class FeedbackRequest(StrictModel):
     )
 
 
+class ToolExecution(BaseModel):
+    """A call as it ran, or as it was refused."""
+
+    tool_name: str
+    operation: str
+    parameters: dict[str, Any]
+    status: ToolResultStatus
+    execution_time_ms: float
+    result: Any = Field(None, description="What the tool gave, with `success`.")
+    error_message: str | None = Field(None, description="What went wrong, otherwise.")
+
+
+class ShownProposal(BaseModel):
+    """A call that waits for a yes, or what became of it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    proposal_id: str = Field(description="Names it, for `POST /chat/confirm`.")
+    status: str = Field(description="`held`, or what came of it.")
+    expires_at: str | None = Field(None, description="Until when it can be confirmed.")
+    template_id: str | None = None
+    tool: str | None = None
+    operation: str | None = None
+    effect: Effect | None = None
+    arguments: dict[str, Any] | None = Field(None, description="Without sensitive values.")
+    intent: str | None = None
+    target: str | None = None
+    origin: Origin | None = None
+    seal: str | None = Field(None, description="Changes with any of this.")
+
+
+class AnswerMetadata(BaseModel):
+    """Why an answer is this one. Only what applies is there."""
+
+    model_config = ConfigDict(extra="allow")
+
+    source: Literal["intent", "guard", "model"]
+    template_id: str | None = Field(description="The template that answers.")
+    synthesized: bool = Field(description="Whether a model wrote `content`.")
+    synthesis: dict[str, Any] | None = Field(None, description="What a model did to the words.")
+    tool_execution: ToolExecution | None = None
+    policy: dict[str, Any] | None = Field(None, description="Why a call was refused.")
+    match: dict[str, Any] | None = Field(None, description="How the template was chosen.")
+    arguments: dict[str, Any] | None = Field(None, description="Where each argument came from.")
+    missing: list[dict[str, Any]] | None = Field(None, description="What it asks for.")
+    options: list[dict[str, Any]] | None = Field(None, description="Templates it asks between.")
+    nearest: list[dict[str, Any]] | None = Field(None, description="What came closest.")
+    why: str | None = Field(None, description="Why nothing fits, or why it asks back.")
+    unread: list[str] | None = Field(None, description="The words that were in the way.")
+    objection: str | None = Field(None, description="What those words do.")
+    courtesy: dict[str, Any] | None = None
+    blocked: dict[str, Any] | None = Field(None, description="Which guard refused it.")
+    guard: dict[str, Any] | None = Field(None, description="What a guard did or would have done.")
+    coverage: list[dict[str, Any]] | None = Field(None, description="Who took each word.")
+    notes: list[str] | None = Field(None, description="What the call left out, in sentences.")
+    intent: dict[str, Any] | None = Field(None, description="What the rule pack found.")
+    conversation: dict[str, Any] | None = Field(None, description="What it is a follow-up of.")
+    proposal: ShownProposal | None = None
+    chart: dict[str, Any] | None = Field(None, description="In Vega-Lite.")
+    download: dict[str, Any] | None = Field(None, description="Where all rows are.")
+    calls: list[dict[str, Any]] | None = Field(None, description="Each of several calls.")
+    skipped: list[str] | None = Field(None, description="Parts that were not understood.")
+    answered_by: dict[str, Any] | None = Field(None, description="Whose answer it is, of several.")
+    unanswered: list[dict[str, Any]] | None = Field(None, description="Who was named in vain.")
+
+
 class ChatResponse(BaseModel):
     """An answer, and why it is this one."""
 
@@ -106,10 +168,7 @@ class ChatResponse(BaseModel):
         None, description="Its stages, each with its `ms`; only with `explain`."
     )
     content: str = Field(description="The answer as Markdown.")
-    metadata: dict[str, Any] = Field(
-        description="Source, template, tool execution, how the template was chosen, "
-        "where each argument came from."
-    )
+    metadata: AnswerMetadata
     confidence: float = Field(ge=0, le=1, description="Calibrated probability of the match.")
     session_id: str
 

@@ -31,6 +31,7 @@ from server.core.tools import Source, ToolCall, payload_of
 from server.core.transcript import Exchange, ToldCall, Transcript
 from server.core.turn import (
     NO_CONTEXT,
+    Caller,
     CompletedCall,
     ConversationContext,
     OfferedChoices,
@@ -118,6 +119,21 @@ async def save_history(
         await store.forget(caller, turn.session_id)
     else:
         await store.remember(caller, turn.session_id, context, at_once=waits)
+
+
+async def forget_conversation(adapter: Adapter, caller: Caller, session_id: str) -> None:
+    """Forget a caller's own conversation, if there is one, and what waits in it.
+
+    Raises `StoreUnavailable`: it could not be forgotten.
+    """
+    if adapter.proposals is not None:
+        await adapter.proposals.forget(caller, session_id)
+    if adapter.conversations is not None:
+        await adapter.conversations.forget(caller, session_id)
+    if adapter.inbox is not None:
+        await adapter.inbox.forget(caller, session_id)
+    if adapter.downloads is not None:
+        await adapter.downloads.forget(caller, session_id)
 
 
 def told_calls(answer: Answer) -> list[ToldCall]:

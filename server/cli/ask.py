@@ -24,13 +24,15 @@ def ask(
     adapter: options.Adapter = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    user: options.User = None,
+    role: options.Role = None,
     as_json: options.Json = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="Say yes to what needs it, and do it.")
     ] = False,
 ) -> None:
     """Ask one question; --json prints exactly what POST /chat would answer."""
-    answer, session_id = _answer(question, adapter, place, config, data, yes=yes)
+    answer, session_id = _answer(question, adapter, place, config, data, (user, role), yes=yes)
     if as_json:
         print_json(answer.to_dict(session_id))
         return
@@ -45,10 +47,12 @@ def explain(
     adapter: options.Adapter = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    user: options.User = None,
+    role: options.Role = None,
     as_json: options.Json = False,
 ) -> None:
     """Ask one question, and show every stage on the way to its answer."""
-    answer, session_id = _answer(question, adapter, place, config, data)
+    answer, session_id = _answer(question, adapter, place, config, data, (user, role))
     if as_json:
         print_json(answer.to_dict(session_id) | {"trace": answer.trace.to_list()})
         return
@@ -74,6 +78,7 @@ def _answer(
     place: Path | None,
     config: Path,
     data: Path | None,
+    who: tuple[str | None, str | None],
     *,
     yes: bool = False,
 ) -> tuple[Answer, str]:
@@ -82,28 +87,37 @@ def _answer(
     gc.disable()  # a process this short has nothing to gain from looking for garbage
     session_id = uuid4().hex
     found = options.configured_at(place, config, data=data)
-    return asyncio.run(_ask(found, adapter, question, session_id, yes=yes)), session_id
+    return asyncio.run(_ask(found, adapter, who, question, session_id, yes=yes)), session_id
 
 
 async def _ask(
-    found: options.Configured, adapter: str | None, question: str, session_id: str, *, yes: bool
+    found: options.Configured,
+    adapter: str | None,
+    who: tuple[str | None, str | None],
+    question: str,
+    session_id: str,
+    *,
+    yes: bool,
 ) -> Answer:
     settings, chosen = found.settings, found.adapter(adapter)
     from server.providers.embeddings.local import load_encoders_ahead
 
     # In a thread of its own, which it half keeps busy while the rest is imported.
     load_encoders_ahead(settings.embeddings, [chosen])
-    from server.adapters.local import ask_once, confirm_once, open_adapter
+    from server.adapters.local import ask_once, confirm_once, local_caller, open_adapter
     from server.core.decision import PendingConfirmation, SeveralEndings
 
+    caller = local_caller(settings, chosen.name, *who)
     async with open_adapter(settings, found.environ, chosen) as opened:
-        answer = await ask_once(settings, opened, question, session_id)
+        answer = await ask_once(settings, opened, question, session_id, caller=caller)
         decision = answer.decision
         waits = decision.waits if isinstance(decision, SeveralEndings) else decision
         if not (yes and isinstance(waits, PendingConfirmation)):
             return answer
         proposal_id = waits.proposal_id
-        return await confirm_once(settings, opened, proposal_id, session_id, accept=True)
+        return await confirm_once(
+            settings, opened, proposal_id, session_id, accept=True, caller=caller
+        )
 
 
 def print_stages(console: Console, trace: Trace) -> None:

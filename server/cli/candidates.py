@@ -33,8 +33,9 @@ def template_ids(line: dict[str, Any]) -> Iterator[str]:
 
 
 def _adapters(line: dict[str, Any]) -> Iterator["AdapterSettings"]:
-    from server.cli.options import DEFAULT_CONFIG, config_file
+    from server.cli.options import DEFAULT_CONFIG
     from server.settings.loader import load_settings
+    from server.settings.place import config_file
 
     place = line.get("place") or line.get("config") or DEFAULT_CONFIG
     loaded = load_settings(config_file(Path(place)), os.environ)

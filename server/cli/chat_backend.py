@@ -1,32 +1,24 @@
 """What answers a conversation at the terminal: an adapter in this process, or a server."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import httpx
-
-from server.adapters.local import ask_once, forget_session, open_adapter
+from server.adapters.local import ask_once, open_adapter
 from server.chat.adapter import Adapter
+from server.chat.history import forget_conversation
 from server.cli.chat_screen import Screen
+from server.client import AsyncClient
 from server.conversation.outbox import COMMIT
 from server.core.decision import Trace
 from server.core.streaming import StreamEvent, StreamListener
-from server.errors import OrbitError
+from server.core.turn import Caller
 from server.settings.models import AdapterSettings, Settings
 
-_CONNECT_S: Final = 10.0
 _ANSWER_S: Final = 120.0
 """A server says something every few seconds, so this much silence means it is gone."""
-
-
-class ServerRefused(OrbitError):
-    """The server did not answer; the message is its own."""
-
-    code = "server_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +60,12 @@ class ShownAnswer:
 class LocalBackend:
     """Answers the messages of one session by an adapter in this process."""
 
-    def __init__(self, settings: Settings, adapter: Adapter, session_id: str) -> None:
+    def __init__(
+        self, settings: Settings, adapter: Adapter, caller: Caller, session_id: str
+    ) -> None:
         self.name = adapter.name
         self._settings = settings
+        self._caller = caller
         self._adapter = adapter
         self._session_id = session_id
 
@@ -86,6 +81,7 @@ class LocalBackend:
                 self._session_id,
                 continues=True,
                 listener=listener,
+                caller=self._caller,
             )
         finally:
             showing.cancel()
@@ -100,7 +96,7 @@ class LocalBackend:
         return ShownAnswer(answer.metadata, answer.trace, answer.content)
 
     async def clear(self) -> None:
-        await forget_session(self._settings, self._adapter, self._session_id)
+        await forget_conversation(self._adapter, self._caller, self._session_id)
 
 
 async def _show_events(listener: StreamListener, screen: Screen) -> None:
@@ -117,84 +113,45 @@ def _show_event(event: StreamEvent, screen: Screen) -> None:
 
 @asynccontextmanager
 async def open_local(
-    settings: Settings, environ: Mapping[str, str], adapter: AdapterSettings, session_id: str
+    settings: Settings,
+    environ: Mapping[str, str],
+    adapter: AdapterSettings,
+    caller: Caller,
+    session_id: str,
 ) -> AsyncIterator[LocalBackend]:
     """Open an adapter that remembers the session; raise as `open_adapter`."""
     async with open_adapter(settings, environ, adapter, remembers=True) as opened:
-        yield LocalBackend(settings, opened, session_id)
+        yield LocalBackend(settings, opened, caller, session_id)
 
 
 class RemoteBackend:
     """Answers the messages of one session by a server."""
 
-    def __init__(self, client: httpx.AsyncClient, url: str, session_id: str) -> None:
+    def __init__(self, client: AsyncClient, url: str, session_id: str) -> None:
         self.name = url
         self._client = client
         self._session_id = session_id
 
     async def answer(self, text: str, screen: Screen) -> ShownAnswer:
-        """Answer one message, its words as they come. May raise ServerRefused."""
-        body = {"message": text, "session_id": self._session_id, "stream": True}
-        try:
-            async with self._client.stream("POST", "/chat", json=body) as response:
-                if response.is_error:
-                    await response.aread()
-                    raise ServerRefused(_refusal_message(response))
-                return await _show_stream(response, screen)
-        except httpx.HTTPError as broken:
-            raise self._silent(broken) from broken
+        """Answer one message, its words as they come. May raise ClientError."""
+        async with self._client.stream(text, session_id=self._session_id) as pieces:
+            async for piece in pieces:
+                if piece.reset is None:
+                    screen.say(piece.text)
+                else:
+                    screen.take_back()
+        return ShownAnswer(pieces.answer.metadata, content=pieces.answer.content)
 
     async def clear(self) -> None:
-        """Forget what was said in the session. Raises ServerRefused: it could not be forgotten."""
-        try:
-            response = await self._client.delete(f"/chat/sessions/{self._session_id}")
-        except httpx.HTTPError as broken:
-            raise self._silent(broken) from broken
-        if response.is_error:
-            raise ServerRefused(_refusal_message(response))
-
-    def _silent(self, broken: httpx.HTTPError) -> ServerRefused:
-        why = str(broken) or type(broken).__name__
-        return ServerRefused(f"{self.name} does not answer: {why}")
+        """Forget what was said in the session. Raises ClientError: it could not be forgotten."""
+        await self._client.forget(self._session_id)
 
 
 @asynccontextmanager
 async def open_remote(url: str, key: str, session_id: str) -> AsyncIterator[RemoteBackend]:
     """Open a connection to the server at `url`, as the holder of `key`."""
-    timeout = httpx.Timeout(_ANSWER_S, connect=_CONNECT_S)
-    headers = {"X-API-Key": key}
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout) as client:
+    async with AsyncClient(url, key, timeout_s=_ANSWER_S) as client:
         yield RemoteBackend(client, url, session_id)
-
-
-async def _show_stream(response: httpx.Response, screen: Screen) -> ShownAnswer:
-    """Show the words of a stream of events; its last event has the rest of the answer."""
-    content = ""
-    async for line in response.aiter_lines():
-        if not line.startswith("data: "):
-            continue
-        event = json.loads(line.removeprefix("data: "))
-        match event.get("status"):
-            case "streaming":
-                content += event["chunk"]
-                screen.say(event["chunk"])
-            case "reset":
-                content = ""
-                screen.take_back()
-            case "complete":
-                return ShownAnswer(event.get("metadata", {}), content=content)
-            case "error":
-                raise ServerRefused(event["error"]["message"])
-    raise ServerRefused("the answer broke off")
-
-
-def _refusal_message(response: httpx.Response) -> str:
-    """Return what an Orbit server says of its refusal, or the status of another server."""
-    try:
-        message: Any = response.json()["error"]["message"]
-    except (ValueError, KeyError, TypeError):
-        return f"the server answered with status {response.status_code}"
-    return str(message)
 
 
 Backend = LocalBackend | RemoteBackend

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from server.cli import options
 from server.cli.output import fail, say
+from server.settings.place import config_file
 
 if TYPE_CHECKING:
     from server.settings.models import AdapterSettings
@@ -18,6 +19,8 @@ def mcp(
     adapter: options.Adapter = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    user: options.User = None,
+    role: options.Role = None,
 ) -> None:
     """Serve an adapter by MCP on standard input and output, for a program that starts this.
 
@@ -41,15 +44,16 @@ def mcp(
     def sources() -> Sequence[Path]:
         from server.settings.loader import load_settings
 
-        file = config if place is None else options.config_file(place)
+        file = config if place is None else config_file(place)
         return load_settings(file, os.environ).sources if file.is_file() else ()
 
-    asyncio.run(_serve(found, chosen, reread, sources))
+    asyncio.run(_serve(found, chosen, (user, role), reread, sources))
 
 
 async def _serve(
     found: options.Configured,
     adapter: "AdapterSettings",
+    who: tuple[str | None, str | None],
     reread: Callable[[], "Sequence[AdapterSettings]"],
     sources: Callable[[], Sequence[Path]],
 ) -> None:
@@ -60,9 +64,10 @@ async def _serve(
     from server.providers.embeddings.local import load_encoders_ahead
 
     settings = found.settings
+    caller = local_caller(settings, adapter.name, *who)
     load_encoders_ahead(settings.embeddings, [adapter])
     opening = open_reloading(settings, found.environ, adapter, reread, sources, say=say)
     async with opening as adapters:
         limits = settings.server
         host = Host(adapters, describe_failure, limits.turn_timeout_s, limits.max_message_chars)
-        await serve_stdio(host, local_caller(settings, adapter.name))
+        await serve_stdio(host, caller)

@@ -14,6 +14,7 @@ from server.cli.options import option
 from server.cli.output import fail, print_text, say
 from server.cli.server_messages import command
 from server.errors import ToolError
+from server.settings.place import config_file
 
 if TYPE_CHECKING:
     from server.authoring.document import ApiDocument
@@ -190,7 +191,7 @@ def _with_model(
     from server.cli.model_examples import with_proposals
     from server.settings.models import Settings
 
-    own = options.config_file(folder)
+    own = config_file(folder)
     file = own if own.is_file() else config
     if file == options.DEFAULT_CONFIG and not file.is_file():
         found = options.Configured(Settings(), os.environ)

@@ -10,18 +10,14 @@ import typer
 
 from server.cli.output import fail, say
 from server.errors import AdapterUnknown, ConfigurationInvalid
+from server.settings.place import config_file
 
 if TYPE_CHECKING:
+    from server.settings.loader import LoadedSettings
     from server.settings.models import AdapterSettings, Settings
 
 DEFAULT_CONFIG: Final = Path(os.environ.get("ORBIT_HOME", "")) / "config" / "config.yaml"
 """The launcher says where the project is, whatever folder the command was typed in."""
-
-
-def config_file(path: Path) -> Path:
-    """Return the configuration of a project where its folder is named."""
-    inner = path / "config" / "config.yaml", path / "config.yaml"
-    return next((file for file in inner if file.is_file()), path) if path.is_dir() else path
 
 
 Config = Annotated[
@@ -64,6 +60,14 @@ Adapter = Annotated[
     typer.Option(
         "--adapter", metavar="NAME", help="Adapter to ask; without it, the first that is enabled."
     ),
+]
+User = Annotated[
+    str | None,
+    typer.Option("--user", metavar="ID", help="Who asks, as templates know it."),
+]
+Role = Annotated[
+    str | None,
+    typer.Option("--role", metavar="ROLE", help="Ask as this role; without it, as the highest."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")]
@@ -140,17 +144,7 @@ def configured(
         )
     from server.settings.loader import load_settings  # not every command needs settings
 
-    loaded = load_settings(config, os.environ)
-    if loaded.settings is None:
-        raise ConfigurationInvalid(loaded.problems)
-    for problem in loaded.problems:
-        say(str(problem))
-    settings = loaded.settings
-    if data is not None:
-        settings = settings.model_copy(update={"data_dir": data.absolute()})
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    server = settings.server.model_copy(update=given)
-    return Configured(settings.model_copy(update={"server": server}), loaded.environ)
+    return _overridden(load_settings(config, os.environ), data=data, host=host, port=port)
 
 
 def configured_at(place: Path | None, config: Path, *, data: Path | None = None) -> Configured:
@@ -161,33 +155,27 @@ def configured_at(place: Path | None, config: Path, *, data: Path | None = None)
     """
     if place is None:
         return configured(config, data=data)
-    file = config_file(place)
-    if file.is_file():
-        return configured(file, data=data)
-    from server.adapters.library_folder import (
-        DOMAIN,
-        adapters_of,
-        library_adapter,
-        project_around,
-        template_files,
-    )
-    from server.settings.loader import root_of, with_env_file
-    from server.settings.models import Settings
+    from server.adapters.library_folder import DOMAIN, load_place
 
-    if not (place / DOMAIN).is_file():
+    if not config_file(place).is_file() and not (place / DOMAIN).is_file():
         fail(f"{place} holds neither a project (config/config.yaml) nor a library ({DOMAIN})")
-    around = project_around(place)
-    if around is not None:
-        found = configured(around, data=data)
-        own = adapters_of(place, found.settings)
-        if own:
-            # Who names its folder means it, be it switched off.
-            update = {"adapters": tuple(a.model_copy(update={"enabled": True}) for a in own)}
-            return replace(found, settings=found.settings.model_copy(update=update))
-    environ, problems = with_env_file(root_of(place / DOMAIN) / ".env", os.environ)
-    for problem in problems:
+    return _overridden(load_place(place, os.environ), data=data)
+
+
+def _overridden(
+    loaded: "LoadedSettings",
+    *,
+    data: Path | None = None,
+    host: str | None = None,
+    port: int | None = None,
+) -> Configured:
+    if loaded.settings is None:
+        raise ConfigurationInvalid(loaded.problems)
+    for problem in loaded.problems:
         say(str(problem))
-    adapter = library_adapter(place, template_files(place, environ))
-    data_dir = (data or place / ".orbit").absolute()
-    settings = Settings().model_copy(update={"data_dir": data_dir, "adapters": (adapter,)})
-    return Configured(settings, environ)
+    settings = loaded.settings
+    if data is not None:
+        settings = settings.model_copy(update={"data_dir": data.absolute()})
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    server = settings.server.model_copy(update=given)
+    return Configured(settings.model_copy(update={"server": server}), loaded.environ)

@@ -38,8 +38,11 @@ def talk(
         str | None, typer.Option(metavar="URL", help="Talk to a running server, with --key.")
     ] = None,
     key: Annotated[
-        str | None, typer.Option(metavar="KEY", envvar="ORBIT_KEY", help="The key for --url.")
+        str | None,
+        typer.Option(metavar="KEY", envvar="ORBIT_API_KEY", help="The key for --url."),
     ] = None,
+    user: options.User = None,
+    role: options.Role = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
 ) -> None:
@@ -58,8 +61,10 @@ def talk(
         fail(f"--session: an id is of the form {SESSION_ID}")
     if url is not None and adapter is not None:
         fail("--adapter: the key decides which adapter of a server answers")
+    if url is not None and (user or role):
+        fail("--user, --role: the key decides who asks a server")
     found = options.configured(config, data=data)
-    opening = _open_backend(found, adapter, session_id, url, key)
+    opening = _open_backend(found, adapter, session_id, url, key, user, role)
     screen = Screen(found.settings.data_dir / _HISTORY)
     # The backend's event loop goes on in another thread while somebody types.
     with start_blocking_portal() as portal, ExitStack() as closing:
@@ -78,13 +83,18 @@ def _open_backend(
     session_id: str,
     url: str | None,
     key: str | None,
+    user: str | None,
+    role: str | None,
 ) -> "AbstractAsyncContextManager[Backend]":
+    from server.adapters.local import local_caller
     from server.cli.chat_backend import open_local, open_remote
 
     if url is None:
-        return open_local(found.settings, found.environ, found.adapter(adapter), session_id)
+        chosen = found.adapter(adapter)
+        caller = local_caller(found.settings, chosen.name, user, role)
+        return open_local(found.settings, found.environ, chosen, caller, session_id)
     if key is None:
-        fail("--url needs a key: --key KEY, or the variable ORBIT_KEY")
+        fail("--url needs a key: --key KEY, or the variable ORBIT_API_KEY")
     return open_remote(url.rstrip("/"), key, session_id)
 
 

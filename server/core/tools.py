@@ -232,6 +232,7 @@ class ToolParameter:
         return found
 
     def to_json_schema(self) -> dict[str, Any]:
+        counted = "Items" if self.type == "array" else "Length"
         schema = {
             "type": self.type,
             "description": self.description or None,
@@ -241,8 +242,8 @@ class ToolParameter:
             "items": dict(self.items or {}) if self.type == "array" else None,
             "minimum": self.minimum,
             "maximum": self.maximum,
-            "minLength": self.min_length,
-            "maxLength": self.max_length,
+            f"min{counted}": self.min_length,
+            f"max{counted}": self.max_length,
             "pattern": self.pattern,
         }
         return {name: entry for name, entry in schema.items() if entry is not None}

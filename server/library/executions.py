@@ -6,6 +6,7 @@ from typing import Any, Final, cast, get_args
 
 from server.core.suggestions import did_you_mean
 from server.core.tools import Effect
+from server.library.caller import CALLER_ARGUMENTS, RESERVED
 from server.library.expressions import examine
 from server.library.http_model import HttpDefaults, HttpExecution
 from server.library.http_requests import WrittenRequest, build_http
@@ -18,13 +19,14 @@ from server.library.model import (
     TemplateKind,
 )
 from server.library.problems import Section, one_spelling
-from server.library.sql_model import CALLER_ARGUMENTS, ResultShape, SqlExecution
+from server.library.sql_model import ResultShape, SqlExecution
 from server.library.sql_text import SqlInvalid, parse_sql
 from server.library.yaml_models import ExecutionYaml, TemplateYaml
 from server.settings.yaml_tree import Unresolved
 
 _BRACES: Final = re.compile(r"(?<!\{)\{([A-Za-z_]\w*)\}(?!\})")
 _FUNCTION: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
+_RESERVED_NAME: Final = "{!r} is given by the server, and never by a question"
 _REQUEST_KEYS: Final = tuple(HttpYaml.model_fields)
 
 
@@ -67,7 +69,7 @@ def placeholders(written: TemplateYaml, section: Section) -> dict[str, Section]:
         for name, used in _names_in(place):
             if name not in supplied:
                 found.setdefault(name, used)
-    return found
+    return {name: place for name, place in found.items() if name not in RESERVED}
 
 
 def effect_of(written: TemplateYaml, execution: Execution) -> Effect:
@@ -127,6 +129,11 @@ def _http_execution(
     operation = (schema.name if schema is not None else "") or written.id
     execution = build_http(operation, _request(written, section), defaults)
     known = sorted(parameter.name for parameter in parameters)
+    _refuse_reserved(parameters, RESERVED, section)
+    for inside in (section, section.part("execution")):
+        supplied = inside.part("prepare", "response_mapping", "fields")
+        for name in sorted(RESERVED & set(supplied.value or ())):
+            supplied.add("reserved-name", _RESERVED_NAME.format(name), name)
     for name, place in placeholders(written, section).items():
         if name not in known:
             what = f"no parameter fills {name!r}; {did_you_mean(name, known)}"
@@ -137,6 +144,15 @@ def _http_execution(
             what = f"{parameter.name!r} is part of the path, so it is required or has a default"
             section.collector.add("optional-in-path", what, parameter.where)
     return execution
+
+
+def _refuse_reserved(
+    parameters: Sequence[Parameter], reserved: frozenset[str], section: Section
+) -> None:
+    for parameter in parameters:
+        if parameter.name in reserved:
+            what = f"parameter {_RESERVED_NAME.format(parameter.name)}"
+            section.collector.add("reserved-name", what, parameter.where)
 
 
 def _python_execution(execution: ExecutionYaml, section: Section) -> PythonExecution | None:
@@ -171,11 +187,9 @@ def _sql_execution(
     for name in sorted(sql.names - known.keys() - CALLER_ARGUMENTS):
         what = f"no parameter fills {name!r}; {did_you_mean(name, sorted(known))}"
         section.add("placeholder-unfilled", what, key)
+    _refuse_reserved(parameters, CALLER_ARGUMENTS, section)
     for name, parameter in known.items():
-        if name in CALLER_ARGUMENTS:
-            what = f"parameter {name!r} is given by the server, and never by a question"
-            section.collector.add("reserved-name", what, parameter.where)
-        elif name not in sql.names:
+        if name not in sql.names and name not in CALLER_ARGUMENTS:
             what = f"parameter {name!r} is nowhere in the SQL, so questions cannot give it"
             section.collector.add("unused-parameter", what, parameter.where, "warning")
     shape = _result_shape(written, section)

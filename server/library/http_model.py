@@ -1,7 +1,7 @@
 """HTTP requests, services and responses of templates, ready to be filled with arguments."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal
 from urllib.parse import quote, unquote_plus, urlsplit
@@ -52,6 +52,20 @@ class HttpRequest:
     query: tuple[tuple[str, QueryValue], ...] = ()
     headers: tuple[tuple[str, PlaceholderText], ...] = field(default=(), repr=False)
     body: HttpBody | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The arguments that its placeholders take."""
+        texts = _texts((self.path, self.query, self.headers, self.body and self.body.content))
+        return frozenset().union(*(text.names for text in texts))
+
+
+def _texts(value: Any) -> Iterator[PlaceholderText]:
+    if isinstance(value, PlaceholderText):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +144,15 @@ class HttpExecution:
     pagination: Pagination | None = None
     prepare: HttpPreparation | None = None
     tool: ClassVar[str] = HTTP_TOOL
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The arguments that it takes, for the call that is made first as well."""
+        first = self.prepare
+        if first is None:
+            return self.request.names
+        said = first.not_found.names if first.not_found is not None else frozenset[str]()
+        return self.request.names | first.request.names | said
 
 
 def secrets_of(request: HttpRequest, service: HttpService) -> tuple[str, ...]:

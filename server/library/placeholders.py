@@ -14,10 +14,11 @@ from typing import Any, Final
 
 from jinja2 import TemplateError, UndefinedError, meta
 
+from server.library.caller import CALLER, CALLER_FIELDS, CallerUnknown, caller_arguments
 from server.library.expressions import SANDBOX
 
 _MARK: Final = re.compile(
-    r"\{\{-?(?P<expression>.*?)-?\}\}|(?P<statement>\{[%#].*?[%#]\})|\{(?P<name>[A-Za-z_]\w*)\}",
+    r"\{\{-?(?P<expression>.*?)-?\}\}|(?P<statement>\{[%#].*?[%#]\})|\{(?P<name>[A-Za-z_]\w*|caller\.\w+)\}",
     re.DOTALL,
 )
 _STRING_OR_MARK: Final = re.compile(
@@ -59,8 +60,9 @@ class Slot:
         if self._compute is None:
             value = arguments.get(self.expression)
         else:
+            asked = {name: arguments.get(key) for name, key in CALLER_FIELDS.items()}
             try:
-                value = self._compute(**arguments)
+                value = self._compute(**{**arguments, CALLER: asked})
             except UndefinedError:
                 value = None
             except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -157,7 +159,7 @@ def to_texts(value: Any) -> Any:
 
 def _slot(expression: str) -> Slot:
     expression = _TO_JSON.sub("", expression.strip()).strip()
-    if _NAME.fullmatch(expression) and expression not in ("true", "false", "none"):
+    if _NAME.fullmatch(expression) and expression not in ("true", "false", "none", CALLER):
         return Slot(expression, frozenset((expression,)))
     if not expression:
         raise PlaceholderInvalid("an empty placeholder {{ }}")
@@ -167,6 +169,10 @@ def _slot(expression: str) -> Slot:
     except TemplateError as error:
         raise PlaceholderInvalid(f"{{{{ {expression} }}}}: {error}") from None
     names = meta.find_undeclared_variables(tree) - SANDBOX.globals.keys()
+    try:
+        names = (names - {CALLER}) | caller_arguments(tree)
+    except CallerUnknown as unknown:
+        raise PlaceholderInvalid(f"{{{{ {expression} }}}}: {unknown}") from None
     return Slot(expression, frozenset(names), compute)
 
 

@@ -18,9 +18,6 @@ ROW_FIELDS: Final = ROW_RESULT | {"result", "formatted", "arguments"}
 
 _FIRST_TABLE: Final = re.compile(r"\bFROM\s+(?:\w+\.)?[\"`\[]?(\w+)", re.IGNORECASE)
 
-CALLER_ARGUMENTS: Final = frozenset({"caller_user_id", "caller_role"})
-"""Names that SQL may use and that no question fills: who asks."""
-
 
 @dataclass(frozen=True, slots=True)
 class SqlExecution:

@@ -27,8 +27,9 @@ from server.library.model import Parameter, Template
 ASK: Final = "ask"
 CONFIRM: Final = "confirm"
 
-_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._-]")
-_MAX_NAME: Final = 128
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
+_MAX_NAME: Final = 64
+"""What the APIs of models take, to which agents pass names on; the protocol has longer ones."""
 _DESTROYING: Final = frozenset({"DELETE", "PUT", "PATCH"})
 """Methods that take something away or write over it."""
 _REPEATABLE: Final = frozenset({"DELETE", "PUT"})

@@ -2,7 +2,8 @@
 
 import pytest
 
-from server.access.gateway import Gateway, sign_caller
+from server.access.gateway import Gateway
+from server.core.gateway import sign_caller
 from server.core.turn import Caller
 from server.errors import GatewayRefused
 

@@ -1,9 +1,6 @@
 """Programs that speak to OpenAI's API, against a server on loopback."""
 
 import asyncio
-import os
-import shutil
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +25,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 LISTED = "Show me the orders in Lisbon"
 NO_TOKENS = (0, 0, 0)
-LLM = shutil.which("llm", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
 @dataclass(frozen=True)
@@ -213,35 +209,6 @@ async def test_what_a_response_cannot_have_is_said(
         with pytest.raises(openai.BadRequestError) as failure:
             await client.responses.create(**{"model": "shop", "input": "yes", **more})
     assert (failure.value.param, failure.value.code) == (param, "request_invalid")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(LLM is None, reason="the chat program llm is not installed")
-async def test_the_chat_program_llm_goes_on_and_confirms(served: Served, tmp_path: Path) -> None:
-    """It is a program of its own, which keeps its conversation in a file of its own."""
-    assert LLM is not None
-    folder = tmp_path / "llm"
-    folder.mkdir()
-    listed = (
-        f"- model_id: shop\n  model_name: shop\n  api_base: {served.url}\n  api_key_name: shop\n"
-    )
-    (folder / "extra-openai-models.yaml").write_text(listed, encoding="utf-8")
-
-    async def say(*words: str) -> str:
-        running = await asyncio.create_subprocess_exec(
-            *(LLM or "", "prompt", "-m", "shop", "--key", served.key, *words),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env={**os.environ, "LLM_USER_PATH": str(folder)},
-        )
-        said, _ = await asyncio.wait_for(running.communicate(), 60)
-        return said.decode().strip()
-
-    assert "Ana Silva" in await say(LISTED)
-    assert "Please confirm" in await say("-c", "delete the second one")
-    assert await say("-c", "--no-stream", "yes") == "1 row was changed."
-    assert await say("Show order 6") == "Nothing was found."
 
 
 async def test_what_a_model_reads_and_writes_is_told(tmp_path: Path) -> None:

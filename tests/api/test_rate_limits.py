@@ -6,9 +6,10 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from server.access.gateway import Gateway, sign_caller
+from server.access.gateway import Gateway
 from server.access.models import NewKey
 from server.core.decision import Decision, NoMatch, Trace
+from server.core.gateway import sign_caller
 from server.core.turn import Caller, Turn
 from tests.api.conftest import Edge
 from tests.support.api import api_over

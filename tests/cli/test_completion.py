@@ -15,7 +15,7 @@ from server.cli.main import COMMANDS, command_line
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 
 ROOT = Path(__file__).parents[2]
-OPTIONS_OF_ASK = ["--adapter", "--config", "--data", "--json", "--yes"]
+OPTIONS_OF_ASK = ["--adapter", "--config", "--data", "--user", "--role", "--json", "--yes"]
 
 
 @pytest.fixture

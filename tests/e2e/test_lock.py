@@ -7,7 +7,7 @@ import pytest
 from packaging.markers import Marker
 from packaging.requirements import Requirement
 
-from utils.lock import FOLDER, PROJECT, Pin, name_of, pins, read_lock, read_project
+from utils.lock import ECOSYSTEM, FOLDER, PROJECT, Pin, name_of, pins, read_lock, read_project
 
 PROJECT_SAYS = read_project()
 RELOCK = "run utils/scripts/lock-dependencies.sh"
@@ -15,7 +15,9 @@ DECLARED = {
     "build": PROJECT_SAYS.build,
     "base": PROJECT_SAYS.base,
     **{extra: PROJECT_SAYS.declared(extra) for extra in PROJECT_SAYS.extras},
+    **{f"ecosystem/{group}": needs for group, needs in PROJECT_SAYS.groups.items()},
 }
+OURS = [name for name in DECLARED if not name.startswith("ecosystem/")]
 
 
 def holds(marker: str) -> bool:
@@ -24,12 +26,14 @@ def holds(marker: str) -> bool:
 
 def installed_with(name: str) -> list[Pin]:
     """The pins of a file, and of the base, if the file adds to that."""
-    files = [name] if name in ("base", "build") else ["base", name]
+    files = [name] if name in ("base", "build") or name not in OURS else ["base", name]
     return [pin for file in files for pin in read_lock(file)]
 
 
-def test_there_is_a_file_for_each_extra_and_no_other() -> None:
-    assert sorted(file.stem for file in FOLDER.iterdir()) == sorted(DECLARED), RELOCK
+def test_there_is_a_file_for_each_extra_and_group_and_no_other() -> None:
+    files = [*FOLDER.glob("*.txt"), *ECOSYSTEM.iterdir()]
+    names = [file.relative_to(FOLDER).with_suffix("").as_posix() for file in files]
+    assert sorted(names) == sorted(DECLARED), RELOCK
 
 
 @pytest.mark.parametrize("name", DECLARED)
@@ -47,6 +51,13 @@ def test_each_file_has_what_pyproject_asks_for(name: str) -> None:
     assert direct - wanted.keys() - {name_of(each) for each in PROJECT_SAYS.base} == set(), RELOCK
 
 
+def test_a_distribution_asks_for_nothing_of_the_ecosystem() -> None:
+    """It would be installed with Orbit, which does without."""
+    ours = {pin.name for name in OURS for pin in read_lock(name)}
+    groups = {name_of(each) for needs in PROJECT_SAYS.groups.values() for each in needs}
+    assert ours & groups == set()
+
+
 @pytest.mark.parametrize("name", DECLARED)
 def test_each_file_is_as_it_was_written_and_every_pin_has_hashes(name: str) -> None:
     text = (FOLDER / f"{name}.txt").read_text("utf-8")
@@ -54,7 +65,7 @@ def test_each_file_is_as_it_was_written_and_every_pin_has_hashes(name: str) -> N
     assert [pin for pin in pins(text) if not pin.hashes] == []
 
 
-@pytest.mark.parametrize("name", sorted(DECLARED.keys() - {"build"}))
+@pytest.mark.parametrize("name", sorted(set(OURS) - {"build"}))
 def test_what_is_left_out_comes_only_where_pyproject_names_it(name: str) -> None:
     excluded = PROJECT_SAYS.excluded([] if name == "base" else DECLARED[name])
     assert {pin.name for pin in installed_with(name)}.isdisjoint(excluded)
@@ -72,7 +83,7 @@ def asked_for(pin: Pin) -> Iterator[str]:
                 yield name_of(requirement.name)
 
 
-@pytest.mark.parametrize("name", sorted(DECLARED.keys() - {"build"}))
+@pytest.mark.parametrize("name", sorted(set(OURS) - {"build"}))
 def test_nothing_else_is_missing(name: str) -> None:
     """A new version may ask for more, or another package for what was left out of one."""
     locked = [pin for pin in installed_with(name) if holds(pin.marker)]

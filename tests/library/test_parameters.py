@@ -51,9 +51,13 @@ def test_everything_that_can_be_said_of_a_parameter(tmp_path: Path) -> None:
 
 def test_the_same_parameter_as_a_model_is_told(tmp_path: Path) -> None:
     text = "{name: tags, type: list, items: {type: string}, min_length: 1, max_length: 5}"
-    assert parameter_of(tmp_path, text).to_tool_parameter() == ToolParameter(
+    told = parameter_of(tmp_path, text).to_tool_parameter()
+    assert told == ToolParameter(
         name="tags", type="array", items={"type": "string"}, min_length=1, max_length=5
     )
+    assert told.to_json_schema() == {
+        "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 5
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

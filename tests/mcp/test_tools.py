@@ -1,5 +1,7 @@
 """Tools over HTTP, as the SDK's clients of both generations of the protocol see them."""
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -8,7 +10,10 @@ from mcp import MCPError
 from mcp.client.session import ClientRequestContext
 from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult, TextContent
 
+from server.library.model import Library
+from server.mcp.tools import named_templates
 from tests.mcp.conftest import Desk
+from tests.support.deciding import LIBRARY, PERCENTAGE, table_adapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -62,6 +67,14 @@ async def test_each_template_that_a_role_may_run_is_a_tool_with_its_schema(
         ("whisper", True, False), ("fail", False, True), ("ask", False, True),
         ("confirm", False, True),
     ]  # fmt: skip
+
+
+def test_names_are_those_that_the_apis_of_models_take() -> None:
+    ids = ("shop.find orders", "shop/find orders", "n" * 80, "n" * 90)
+    templates = {id_: replace(PERCENTAGE, id=id_) for id_ in ids}
+    named = named_templates(table_adapter(library=Library(LIBRARY.domain, templates)))
+    assert [each.id for each in named.values()] == list(ids)
+    assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", name) for name in named)
 
 
 @MODES

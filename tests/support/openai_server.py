@@ -16,15 +16,18 @@ def openai(asked: Asked, think: Think = HELLO) -> Answer:
     limit = body.get("max_completion_tokens", body.get("max_tokens"))
     if body.get("stream"):
         with_usage = body.get("stream_options", {}).get("include_usage", False)
-        return Answer(events=_events(think(body), limit, with_usage=with_usage), done="[DONE]")
-    return Answer(_completion(list(think(body)), limit))
+        events = _events(body["model"], think(body), limit, with_usage=with_usage)
+        return Answer(events=events, done="[DONE]")
+    return Answer(_completion(body["model"], list(think(body)), limit))
 
 
 def refusal(message: str, status: int = 400) -> Answer:
     return Answer({"error": {"message": message, "type": "invalid_request_error"}}, status)
 
 
-def _completion(pieces: list[str | dict[str, Any]], limit: int) -> dict[str, Any]:
+def _completion(
+    model: str, pieces: list[str | dict[str, Any]], limit: int | None
+) -> dict[str, Any]:
     kept = pieces[:limit]
     message: dict[str, Any] = {
         "role": "assistant",
@@ -32,33 +35,51 @@ def _completion(pieces: list[str | dict[str, Any]], limit: int) -> dict[str, Any
         "refusal": None,
     }
     if calls := [piece for piece in kept if isinstance(piece, dict)]:
-        message["tool_calls"] = [
-            {"id": f"call_{n}", "type": "function", "function": call}
-            for n, call in enumerate(calls)
-        ]
-    reason = "length" if len(pieces) > limit else "stop"
+        message["tool_calls"] = [_tool_call(n, call) for n, call in enumerate(calls)]
+    reason = "length" if len(pieces) > len(kept) else "tool_calls" if calls else "stop"
     return {
+        **_about(model),
         "object": "chat.completion",
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-        "usage": {"prompt_tokens": 4, "completion_tokens": len(kept)},
+        "usage": _usage(len(kept)),
     }
 
 
-def _events(pieces: Said, limit: int, *, with_usage: bool) -> Iterator[Mapping[str, Any]]:
-    reason, said = "stop", 0
-    yield _chunk({"role": "assistant"}, None)
+def _events(
+    model: str, pieces: Said, limit: int | None, *, with_usage: bool
+) -> Iterator[Mapping[str, Any]]:
+    reason, said, calls = "stop", 0, 0
+    yield _chunk(model, {"role": "assistant"}, None)
     for piece in pieces:
         if said == limit:
             reason = "length"
             break
         said += 1
-        yield _chunk({"content": piece}, None)
-    yield _chunk({}, reason)
+        if isinstance(piece, dict):
+            yield _chunk(
+                model, {"tool_calls": [{"index": calls, **_tool_call(calls, piece)}]}, None
+            )
+            reason, calls = "tool_calls", calls + 1
+        else:
+            yield _chunk(model, {"content": piece}, None)
+    yield _chunk(model, {}, reason)
     if with_usage:
-        usage = {"prompt_tokens": 4, "completion_tokens": said}
-        yield {"object": "chat.completion.chunk", "choices": [], "usage": usage}
+        yield {**_chunk(model, {}, None), "choices": [], "usage": _usage(said)}
 
 
-def _chunk(delta: Mapping[str, Any], reason: str | None) -> dict[str, Any]:
+def _tool_call(number: int, function: dict[str, Any]) -> dict[str, Any]:
+    return {"id": f"call_{number}", "type": "function", "function": function}
+
+
+def _usage(said: int) -> dict[str, int]:
+    return {"prompt_tokens": 4, "completion_tokens": said, "total_tokens": 4 + said}
+
+
+def _about(model: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-1", "created": 1_700_000_000, "model": model}
+
+
+def _chunk(model: str, delta: Mapping[str, Any], reason: str | None) -> dict[str, Any]:
     choice = {"index": 0, "delta": delta, "finish_reason": reason}
-    return {"object": "chat.completion.chunk", "choices": [choice], "usage": None}
+    about = {**_about(model), "object": "chat.completion.chunk"}
+    return {**about, "choices": [choice], "usage": None}

@@ -16,6 +16,7 @@ from server.api.error_responses import FieldsInvalid, json_response
 from server.api.requests import ApiState, cancel_on_disconnect, read_body, turn_of
 from server.api.streaming import AnswerStream
 from server.chat.adapter import Adapter
+from server.chat.history import forget_conversation
 from server.chat.pipeline import run_confirmation, run_turn
 from server.conversation.inbox import Feedback
 from server.core.decision import Explain
@@ -171,11 +172,4 @@ async def delete_session(request: Request, session_id: str, caller: KeyHolder) -
     if not re.fullmatch(SESSION_ID, session_id):
         raise RequestInvalid(f"a session id is of the form {SESSION_ID}")
     adapter = state.adapters.opened_by(caller)
-    if adapter.proposals is not None:
-        await adapter.proposals.forget(caller, session_id)
-    if adapter.conversations is not None:
-        await adapter.conversations.forget(caller, session_id)
-    if adapter.inbox is not None:
-        await adapter.inbox.forget(caller, session_id)
-    if adapter.downloads is not None:
-        await adapter.downloads.forget(caller, session_id)
+    await forget_conversation(adapter, caller, session_id)

@@ -12,6 +12,7 @@ import httpx
 
 from server.core.tools import ToolCall
 from server.errors import ToolFailed, ToolTimedOut, ToolUnknown
+from server.library.caller import CALLER_ARGUMENTS
 from server.library.http_model import (
     HttpExecution,
     HttpPreparation,
@@ -105,7 +106,8 @@ class HttpEngine:
             prepared = await self._prepare(execution.prepare, arguments, deadline)
         request = fill_request(execution.request, service, {**arguments, **prepared})
         gathered = await self._gather(execution, request, deadline)
-        return to_result(execution.operation, arguments, prepared, gathered)
+        given = {n: value for n, value in arguments.items() if n not in CALLER_ARGUMENTS}
+        return to_result(execution.operation, given, prepared, gathered)
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -229,6 +231,11 @@ class HttpCalls:
             max_concurrency=limit, transport=transport, egress=egress, readers=readers
         )
         return cls(runs, engine)
+
+    @property
+    def system(self) -> Mapping[str, frozenset[str]]:
+        """Which of the arguments that no question fills each template uses."""
+        return {name: run.names & CALLER_ARGUMENTS for name, (run, _) in self.runs.items()}
 
     async def run(self, call: ToolCall, *, timeout_s: float) -> dict[str, Any]:
         """Make the call of a template; raise `ToolUnknown`, or as `HttpEngine.run`."""

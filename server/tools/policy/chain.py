@@ -386,10 +386,12 @@ def _hider(redactor: Redactor, secrets: Secrets) -> Callable[[Rows], Rows]:
 def _shown(redactor: Redactor, asked: ToolCall, ran: ToolCall, result: ToolResult) -> CallOutcome:
     """What came of a call as it was asked for, and as it ran, fit to be shown."""
     secrets = NO_SECRETS
+    if asked is not ran:
+        result = replace(result, parameters=asked.arguments)
     if redactor.paths:
         secrets = redactor.secrets(ran.arguments)
         asked = _visible_call(redactor, asked)
-        result = _visible_result(redactor, secrets, result, ran.arguments)
+        result = _visible_result(redactor, secrets, result)
     return CallOutcome(result, asked, _OUTCOMES[result.status], None, secrets)
 
 
@@ -402,15 +404,13 @@ def _visible_call(redactor: Redactor, call: ToolCall) -> ToolCall:
     return replace(call, arguments=_visible_arguments(redactor, call.arguments), sources=sources)
 
 
-def _visible_result(
-    redactor: Redactor, secrets: Secrets, result: ToolResult, arguments: Mapping[str, Any]
-) -> ToolResult:
+def _visible_result(redactor: Redactor, secrets: Secrets, result: ToolResult) -> ToolResult:
     data, message, rejection = result.result, result.error_message, result.rejection
     if isinstance(data, Mapping):
         data = redactor.arguments(data)
     return replace(
         result,
-        parameters=_visible_arguments(redactor, arguments),
+        parameters=_visible_arguments(redactor, result.parameters),
         result=secrets.data(data),
         error_message=None if message is None else secrets.text(message),
         rejection=None if rejection is None else secrets.text(rejection),

@@ -12,6 +12,7 @@ from server.core.redaction import REDACTED, Redactor
 from server.core.suggestions import did_you_mean, shown_value
 from server.core.tools import JsonType, ToolCall
 from server.core.turn import Caller
+from server.library.caller import CALLER_ARGUMENTS
 from server.library.model import BuiltinExecution, Library, Parameter, Template
 from server.library.parameter_types import CUSTOM, PARAMETER_TYPES, Constraints, ParameterType
 from server.library.parameters import is_compared_with_data
@@ -71,7 +72,7 @@ class Refusal:
     retry_after_s: float | None = None
 
 
-SYSTEM_PARAMETERS: Final = frozenset({"user_id"})
+SYSTEM_PARAMETERS: Final = CALLER_ARGUMENTS | {"user_id"}
 """Names that no template may use for a parameter of a Python function."""
 
 MAX_TEXT_CHARS: Final = 200_000
@@ -336,7 +337,7 @@ class TemplateChecks:
             "caller_role": caller.role,
         }
         values = {name: known[name] for name in self.system}
-        return _AUTH_REQUIRED if None in values.values() else values
+        return values if all(values.values()) else _AUTH_REQUIRED
 
     def check_confirmed(self, proposal: Proposal) -> Refusal | None:
         needs_yes = self.template.policy.confirm or proposal.must_confirm

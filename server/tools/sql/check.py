@@ -7,8 +7,9 @@ from typing import Any, Final, NamedTuple, get_args
 from server.core.storable import storable_text
 from server.core.suggestions import shortened
 from server.errors import Problem, Severity, ToolError, ToolTimedOut
+from server.library.caller import CALLER_ARGUMENTS
 from server.library.model import Library, Parameter, Template
-from server.library.sql_model import CALLER_ARGUMENTS, SqlExecution
+from server.library.sql_model import SqlExecution
 from server.library.sql_text import FilledSql
 from server.tools.sql.address import DatabaseKind
 from server.tools.sql.analysis import statement_problems, variants

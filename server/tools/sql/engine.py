@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from server.core.tools import ToolCall
 from server.errors import ArgumentsInvalid, ToolFailed, ToolUnknown
+from server.library.caller import CALLER_ARGUMENTS
 from server.library.model import Library
-from server.library.sql_model import CALLER_ARGUMENTS, SqlExecution
+from server.library.sql_model import SqlExecution
 from server.library.sql_text import ConditionFailed
 from server.tools.sql.cells import column_names, to_row
 from server.tools.sql.database import FETCHED_AT_ONCE, Database, Rows

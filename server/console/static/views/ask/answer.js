@@ -235,7 +235,7 @@ function curlOf(turn) {
   const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
   return [
     `curl -X POST ${quoted(addressOf(turn.path))}`,
-    '-H "Authorization: Bearer $ORBIT_KEY"',
+    '-H "Authorization: Bearer $ORBIT_API_KEY"',
     "-H 'Content-Type: application/json'",
     ...(api.language ? [`-H ${quoted(`Accept-Language: ${api.language}`)}`] : []),
     `-d ${quoted(JSON.stringify({ ...turn.body, ...(turn.path === "chat" ? { stream: false } : {}) }))}`,
