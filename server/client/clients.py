@@ -10,6 +10,7 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
+from copy import copy
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -19,7 +20,7 @@ from server.client import calls
 from server.client.answers import Answer, AnswerPieces, AsyncAnswerPieces, Piece, Proposal
 from server.client.calls import Call, EventReader, Verdict
 from server.client.errors import ClientError
-from server.client.gateway import GatewaySignature
+from server.client.gateway import GatewaySignature, SignatureLog
 from server.client.states import Health, KeyInfo, Library, Readiness
 
 T = TypeVar("T")
@@ -56,6 +57,7 @@ class Client:
         )
         self._retries = retries
         self._auth: GatewaySignature | None = None
+        self._signatures = SignatureLog()
 
     def ask(
         self,
@@ -141,9 +143,8 @@ class Client:
 
         `secret` is `access.gateway.secret` of the server, which has to trust the key, too.
         """
-        client = object.__new__(type(self))
-        client.__dict__.update(self.__dict__)
-        client._auth = GatewaySignature(user_id, role, secret)
+        client: Self = copy(self)
+        client._auth = GatewaySignature(user_id, role, secret, self._signatures)
         return client
 
     def close(self) -> None:
@@ -210,6 +211,7 @@ class AsyncClient:
         )
         self._retries = retries
         self._auth: GatewaySignature | None = None
+        self._signatures = SignatureLog()
 
     async def ask(
         self,
@@ -273,9 +275,8 @@ class AsyncClient:
         return await self._send(calls.tools(adapter or (await self.key()).adapter))
 
     def for_user(self, user_id: str, role: str, *, secret: str) -> Self:
-        client = object.__new__(type(self))
-        client.__dict__.update(self.__dict__)
-        client._auth = GatewaySignature(user_id, role, secret)
+        client: Self = copy(self)
+        client._auth = GatewaySignature(user_id, role, secret, self._signatures)
         return client
 
     async def aclose(self) -> None:
