@@ -3,10 +3,11 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
+    aclosing,
     asynccontextmanager,
     contextmanager,
 )
@@ -317,7 +318,8 @@ class AsyncClient:
                 if not response.is_success:
                     await response.aread()
                     raise calls.refusal(response)
-                yield AsyncAnswerPieces(_aread_events(response))
+                async with aclosing(_aread_events(response)) as events:
+                    yield AsyncAnswerPieces(events)
         except httpx.HTTPError as failure:
             raise calls.unreachable(self._http.base_url, failure) from failure
 
@@ -330,7 +332,7 @@ def _read_events(response: httpx.Response) -> Iterator[Piece | Answer]:
     reader.end()
 
 
-async def _aread_events(response: httpx.Response) -> AsyncIterator[Piece | Answer]:
+async def _aread_events(response: httpx.Response) -> AsyncGenerator[Piece | Answer, None]:
     reader = EventReader(response.headers.get("x-request-id", ""))
     async for line in response.aiter_lines():
         if (found := reader.feed(line)) is not None:
