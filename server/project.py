@@ -10,8 +10,8 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -199,7 +199,8 @@ class Project:
             run_turn(asked, turn, timeout_s=timeout_s, listener=listener)
         )
         try:
-            yield AsyncAnswerPieces(_pieces(answering, listener, turn, explain=explain))
+            async with aclosing(_pieces(answering, listener, turn, explain=explain)) as pieces:
+                yield AsyncAnswerPieces(pieces)
         finally:
             await cancel_tasks([answering])
 
@@ -414,7 +415,7 @@ async def _pieces(
     turn: Turn,
     *,
     explain: bool,
-) -> AsyncIterator[Piece | Answer]:
+) -> AsyncGenerator[Piece | Answer, None]:
     events = listener.events
     while True:
         hearing = asyncio.ensure_future(events.get())

@@ -3,13 +3,15 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
+    aclosing,
     asynccontextmanager,
     contextmanager,
 )
+from copy import copy
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -19,7 +21,7 @@ from server.client import calls
 from server.client.answers import Answer, AnswerPieces, AsyncAnswerPieces, Piece, Proposal
 from server.client.calls import Call, EventReader, Verdict
 from server.client.errors import ClientError
-from server.client.gateway import GatewaySignature
+from server.client.gateway import GatewaySignature, SignatureLog
 from server.client.states import Health, KeyInfo, Library, Readiness
 
 T = TypeVar("T")
@@ -56,6 +58,7 @@ class Client:
         )
         self._retries = retries
         self._auth: GatewaySignature | None = None
+        self._signatures = SignatureLog()
 
     def ask(
         self,
@@ -141,9 +144,8 @@ class Client:
 
         `secret` is `access.gateway.secret` of the server, which has to trust the key, too.
         """
-        client = object.__new__(type(self))
-        client.__dict__.update(self.__dict__)
-        client._auth = GatewaySignature(user_id, role, secret)
+        client: Self = copy(self)
+        client._auth = GatewaySignature(user_id, role, secret, self._signatures)
         return client
 
     def close(self) -> None:
@@ -210,6 +212,7 @@ class AsyncClient:
         )
         self._retries = retries
         self._auth: GatewaySignature | None = None
+        self._signatures = SignatureLog()
 
     async def ask(
         self,
@@ -273,9 +276,8 @@ class AsyncClient:
         return await self._send(calls.tools(adapter or (await self.key()).adapter))
 
     def for_user(self, user_id: str, role: str, *, secret: str) -> Self:
-        client = object.__new__(type(self))
-        client.__dict__.update(self.__dict__)
-        client._auth = GatewaySignature(user_id, role, secret)
+        client: Self = copy(self)
+        client._auth = GatewaySignature(user_id, role, secret, self._signatures)
         return client
 
     async def aclose(self) -> None:
@@ -316,7 +318,8 @@ class AsyncClient:
                 if not response.is_success:
                     await response.aread()
                     raise calls.refusal(response)
-                yield AsyncAnswerPieces(_aread_events(response))
+                async with aclosing(_aread_events(response)) as events:
+                    yield AsyncAnswerPieces(events)
         except httpx.HTTPError as failure:
             raise calls.unreachable(self._http.base_url, failure) from failure
 
@@ -329,7 +332,7 @@ def _read_events(response: httpx.Response) -> Iterator[Piece | Answer]:
     reader.end()
 
 
-async def _aread_events(response: httpx.Response) -> AsyncIterator[Piece | Answer]:
+async def _aread_events(response: httpx.Response) -> AsyncGenerator[Piece | Answer, None]:
     reader = EventReader(response.headers.get("x-request-id", ""))
     async for line in response.aiter_lines():
         if (found := reader.feed(line)) is not None:

@@ -106,6 +106,10 @@ async def test_a_stream_comes_to_the_answer_of_ask(served: Served) -> None:
         answer = await client.ask("How many orders are there?")
         async with client.stream("How many orders are there?") as pieces:
             said = [piece.text async for piece in pieces]
+        async with client.stream("How many orders are there?") as left:
+            async for _ in left:
+                break
+        assert (await client.ask("How many orders are there?")).answered
     streamed = pieces.answer
     assert "".join(said) == streamed.content == answer.content
     assert (streamed.result, streamed.template_id) == (answer.result, answer.template_id)

@@ -152,6 +152,11 @@ async def test_an_answer_comes_in_pieces(tmp_path: Path) -> None:
         assert said == pieces.answer.content == "15% of 200 is **30**"
         async with orbit.stream(PERCENT):
             pass  # nobody listens, so the turn is stopped
+        async with orbit.stream(PERCENT) as pieces:
+            async for _ in pieces:
+                break
+        with pytest.raises(ClientError):
+            _ = pieces.answer
         explained = await orbit.ask(PERCENT, explain=True)
         assert explained.trace is not None
 

@@ -1,6 +1,7 @@
 """Who asks, in requests: encoded for its place like any value, and never taken for more."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ import pytest
 from server.core.tools import ToolCall
 from server.errors import ArgumentsInvalid
 from server.library.http_model import HttpExecution, HttpPreparation, HttpService
+from server.library.loader import load_library
 from server.library.placeholders import PlaceholderInvalid, parse_text
 from server.responses.mapping import ResponseMapping
 from server.tools.http.engine import HttpCalls, HttpEngine
+from tests.support.configuring import write_library
 from tests.tools.http.calls import FAST, LOOPBACK, ask, execution, request
 from tests.tools.http.upstream import always, calculated, reply, upstream
 
@@ -94,6 +97,25 @@ def test_every_place_of_a_request_counts() -> None:
     system = HttpCalls(runs, engine).system
     asyncio.run(engine.close())
     assert list(system.values()) == [{"caller_role"}] * len(found)
+
+
+def test_the_headers_of_a_domain_count(tmp_path: Path) -> None:
+    domain = {
+        "domain_name": "people",
+        "api_config": {
+            "base_url": "http://people.example",
+            "headers": {"X-User": "{{ caller.user_id }}"},
+        },
+    }
+    template = {"id": "t", "nl_examples": ["days"], "tool_type": "query", "endpoint": "/days"}
+    folder = write_library(tmp_path, [template], domain)
+    loaded = load_library(folder / "domain.yaml", [folder / "tools.yaml"], {})
+    assert (loaded.problems, loaded.library is not None) == ((), True)
+    assert loaded.library is not None
+    found = loaded.library.templates["t"]
+    assert isinstance(found.execution, HttpExecution)
+    assert found.execution.names == {"caller_user_id"}
+    assert found.parameters == ()
 
 
 def test_a_kept_answer_is_given_to_nobody_else() -> None:

@@ -85,6 +85,20 @@ async def test_roles_are_listed(tmp_path: Path, caller: Caller, expected: str) -
     assert await outcome(bench(tmp_path), "pay", {"amount": 5}, caller=caller) == expected
 
 
+@pytest.mark.parametrize("user_id", [None, ""])
+async def test_what_takes_who_asks_needs_somebody(tmp_path: Path, user_id: str | None) -> None:
+    desk = bench(tmp_path)
+    checks = replace(desk.chain.checks["note"], system=frozenset({"caller_user_id"}))
+    desk.chain = replace(desk.chain, checks={**desk.chain.checks, "note": checks})
+    nobody = Caller("k", "desk", user_id=user_id)
+    assert await outcome(desk, "note", {"text": "x"}, caller=nobody) == "auth_required"
+    named = {"text": "x", "caller_user_id": "bob"}
+    assert await outcome(desk, "note", named, caller=ANA) == "arguments_invalid"
+    carried = await desk.ask("note", {"text": "x"}, caller=ANA)
+    assert desk.desk.ran == [("note", {"text": "x", "caller_user_id": "ana"})]
+    assert carried.result.parameters == carried.call.arguments == {"text": "x"}
+
+
 async def test_ordered_roles_admit_every_role_above(tmp_path: Path) -> None:
     roles = RolesSettings(names=("guest", "user", "premium", "staff", "admin"), order="ordered")
     desk = bench(tmp_path, access=AccessSettings(roles=roles))

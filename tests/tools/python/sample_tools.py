@@ -16,6 +16,10 @@ async def count(number: int) -> int:
     return number + 1
 
 
+def whoami(caller_user_id: str, caller_role: str) -> str:
+    return f"{caller_user_id}, {caller_role}"
+
+
 def refuse(name: str) -> str:
     raise ToolFailed(f"{name} is not wanted")
 

@@ -49,6 +49,11 @@ def test_a_function_gives_its_fields_each_once() -> None:
     }
 
 
+def test_a_function_is_given_what_it_takes_of_who_asks() -> None:
+    functions, _ = find_functions(library("whoami"), (MODULE,), ())
+    assert PythonCalls(functions).system == {"t": {"caller_user_id", "caller_role"}}
+
+
 def test_an_async_function_is_awaited() -> None:
     assert run(library("count", NUMBER), {"number": 1}).result == {
         "result": 2,
@@ -112,6 +117,8 @@ def test_a_module_that_is_not_allowed_is_not_even_imported(tmp_path: Path) -> No
          " missing"),
         (library("count", NUMBER, NAME), "python-parameters: template 't': count takes no"
          " parameter 'name'"),
+        (library("whoami", Parameter("caller_role", "string")), "python-parameters: template 't':"
+         " parameter 'caller_role' is given by the server, and never by a question"),
         (library("greet", NAME, Parameter("user_id", "string")), "python-parameters: template 't':"
          " parameter 'user_id' is given by the server, and never by a question"),
     ],
