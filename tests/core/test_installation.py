@@ -1,0 +1,62 @@
+"""What ships with the package is read from it, and never written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from server.core import installation
+from server.core.installation import EXAMPLE_CONFIG, PACKAGE, example_data_dir, is_shipped
+from server.settings.loader import load_settings
+from server.storage.library_files import write_library_file
+
+LIBRARY = EXAMPLE_CONFIG.parents[1] / "examples" / "intent-templates" / "agent-template"
+
+
+def test_the_shipped_example_is_the_adapter_of_the_repository() -> None:
+    shipped = load_settings(EXAMPLE_CONFIG, {})
+    own = load_settings(PACKAGE.parent / "config" / "config.yaml", {})
+    assert shipped.problems == ()
+    assert shipped.settings is not None
+    assert own.settings is not None
+    (adapter,) = shipped.settings.adapters
+    first = own.settings.adapters[0]
+    assert adapter.name == first.name
+    assert adapter.config.domain_config_path.samefile(first.config.domain_config_path)
+    for ours, theirs in zip(
+        adapter.config.template_library_path, first.config.template_library_path, strict=True
+    ):
+        assert ours.is_relative_to(PACKAGE)
+        assert ours.samefile(theirs)
+
+
+def test_what_ships_is_told_from_what_is_somebodys_own(tmp_path: Path) -> None:
+    ours = LIBRARY / "tools.yaml"
+    assert is_shipped(ours)
+    assert is_shipped(Path(os.path.relpath(ours)))
+    (tmp_path / "linked").symlink_to(PACKAGE / "example" / "config")
+    assert is_shipped(tmp_path / "linked" / "config.yaml")
+    assert not is_shipped(tmp_path / "tools.yaml")
+    assert not is_shipped(PACKAGE.parent / "config" / "config.yaml")
+
+
+def test_nothing_is_written_beside_the_shipped_example() -> None:
+    before = sorted(LIBRARY.iterdir())
+    with pytest.raises(OSError, match=r"ships with Orbit; .*: orbit new DIR") as refused:
+        write_library_file(LIBRARY / "library.lock.json", "{}")
+    assert refused.value.filename == str(LIBRARY / "library.lock.json")
+    assert sorted(LIBRARY.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("variable", "folder"),
+    [("/srv/data", "/srv/data/orbit"), ("", "HOME/orbit"), ("relative", "HOME/orbit")],
+)
+def test_the_examples_data_goes_where_a_users_data_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, folder: str
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", variable)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    home = str(tmp_path / ".local" / "share")
+    assert str(installation.example_data_dir()) == folder.replace("HOME", home)
+    assert not example_data_dir().exists()
