@@ -30,6 +30,26 @@ def test_the_shipped_example_is_the_adapter_of_the_repository() -> None:
         assert ours.samefile(theirs)
 
 
+def test_services_beside_the_example_are_named_by_variables() -> None:
+    given = {
+        "ORBIT_DATABASE_URL": "postgresql+psycopg://orbit@postgres/orbit",
+        "ORBIT_RATE_LIMITS": "redis://redis:6379/0",
+        "ORBIT_VECTOR_STORE": "server",
+        "ORBIT_CHROMA_HOST": "chroma",
+    }
+    found = load_settings(EXAMPLE_CONFIG, given).settings
+    assert found is not None
+    limits = found.access.rate_limits.storage
+    assert found.database_url == given["ORBIT_DATABASE_URL"]
+    assert limits is not None
+    assert limits.get_secret_value() == given["ORBIT_RATE_LIMITS"]
+    assert (found.vector_store.mode, found.vector_store.host) == ("server", "chroma")
+    plain = load_settings(EXAMPLE_CONFIG, {}).settings
+    assert plain is not None
+    assert not plain.access.rate_limits.storage
+    assert plain.database_url.startswith("sqlite:///")
+
+
 def test_what_ships_is_told_from_what_is_somebodys_own(tmp_path: Path) -> None:
     ours = LIBRARY / "tools.yaml"
     assert is_shipped(ours)
