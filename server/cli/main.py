@@ -20,6 +20,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "status": "processes:status",
     "logs": "processes:logs",
     "serve": "serve:serve",
+    "install-service": "install_service:install_service",
     "console": "console:console",
     "ask": "ask:ask",
     "explain": "ask:explain",
