@@ -93,8 +93,9 @@ def install_service(
         return
     _refuse_without_systemd(of_system, prints=True)
     _refuse_unreadable(service)
-    _write(unit, service.text())
-    _say_next(service, found.adapter(None).name, config)
+    replaced = _write(unit, service.text())
+    adapter = next((each.name for each in found.settings.adapters if each.enabled), "NAME")
+    _say_next(service, adapter, replaced=replaced)
 
 
 def _units(*, of_system: bool) -> Path:
@@ -136,34 +137,37 @@ def _fail_foreign(unit: Path) -> NoReturn:
     fail(f"{unit} was not written by Orbit, and is left as it is; another name: --name NAME")
 
 
-def _write(unit: Path, text: str) -> None:
+def _write(unit: Path, text: str) -> bool:
+    """Write the unit, and return whether it replaced one."""
     _refuse_foreign(unit)
     was_there = unit.exists()
     unit.parent.mkdir(parents=True, exist_ok=True)
     unit.write_text(text, encoding="utf-8")
     unit.chmod(0o644)
     say(f"{unit} was {'replaced' if was_there else 'written'}")
+    return was_there
 
 
-def _say_next(service: Service, adapter: str, config: Path) -> None:
+def _say_next(service: Service, adapter: str, *, replaced: bool) -> None:
     name, of_system = service.name, service.user is not None
     control = "systemctl" if of_system else "systemctl --user"
-    say("Next:")
     if service.user is not None and not _is_there(service.user):
         home = f"--home-dir {service.state_dir} --shell /usr/sbin/nologin"
-        say(f"  useradd --system {home} {service.user}")
+        say(f"Its user is not there yet:\n  useradd --system {home} {service.user}")
     if service.user is not None and service.data_dir != service.state_dir:
-        made = shlex.join(["install", "-d", "-m", "700", "-o", service.user])
-        say(f"  {made} {shlex.quote(str(service.data_dir))}")
-    say(f"  {control} enable --now {name}        start it, now and from now on")
-    if not of_system:
-        say("  loginctl enable-linger            have it run while you are logged out as well")
-    say(f"  {control} daemon-reload && {control} restart {name}      where it runs already")
-    journal = "journalctl" if of_system else "journalctl --user"
-    say(f"  {journal} --follow --unit {name}        its log")
-    own = options.repeated(config, service.data_dir)
+        words = ["install", "-d", "-m", "700", "-o", service.user, str(service.data_dir)]
+        say(f"Its data folder has to be its own:\n  {shlex.join(words)}")
+    if replaced:
+        say(f"Have it run as it is now:\n  {control} daemon-reload && {control} restart {name}")
+    else:
+        say(f"Start it, now and from now on:\n  {control} enable --now {name}")
+        if not of_system:
+            say("Have it run while you are logged out as well:\n  loginctl enable-linger")
+    own = options.repeated(service.config, service.data_dir)
     key = command("keys", "create", "--adapter", adapter, *own)
-    say(f"  {f'sudo -u {service.user} ' if of_system else ''}{key}")
+    say(f"Make a key:\n  {f'sudo -u {service.user} ' if of_system else ''}{key}")
+    log = f"{control.replace('systemctl', 'journalctl')} --follow --unit {name}"
+    say(f"Look at its log:\n  {log}")
 
 
 def _is_there(user: str) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from server.adapters.authored import authored_files
 from server.core import installation
 from server.core.installation import EXAMPLE_CONFIG, PACKAGE, example_data_dir, is_shipped
 from server.settings.loader import load_settings
@@ -58,6 +59,16 @@ def test_what_ships_is_told_from_what_is_somebodys_own(tmp_path: Path) -> None:
     assert is_shipped(tmp_path / "linked" / "config.yaml")
     assert not is_shipped(tmp_path / "tools.yaml")
     assert not is_shipped(PACKAGE.parent / "config" / "config.yaml")
+
+
+def test_the_console_offers_none_of_it_for_saving() -> None:
+    settings = load_settings(EXAMPLE_CONFIG, {}).settings
+    assert settings is not None
+    root = EXAMPLE_CONFIG.parents[1]
+    files = authored_files(settings.adapters[0], settings, {}, root)
+    assert {"domain.yaml", "tools.yaml"} <= {each.path.name for each in files.values()}
+    why = {each.why_fixed() for each in files.values()}
+    assert why == {"it ships with Orbit, whose next version replaces it"}
 
 
 def test_nothing_is_written_beside_the_shipped_example() -> None:
