@@ -15,6 +15,7 @@ from anyio import to_thread
 
 from server.access import queries
 from server.access.models import LONGEST_RAW, IssuedKey, KeyIssuer, KeyRecord, NewKey, key_id_of
+from server.core.installation import command
 from server.core.turn import Caller
 from server.errors import (
     KeyExpired,
@@ -299,5 +300,5 @@ def _refuse_unusable(record: KeyRecord, now: datetime, *, sample_allowed: bool) 
     if record.sample and not sample_allowed:
         raise KeyForeign(
             "this is a sample key, which works only for clients on the server's own machine, and "
-            "only while 'sample_keys' is on: make a real one with 'orbit.sh keys create'"
+            f"only while 'sample_keys' is on: make a real one with '{command('keys', 'create')}'"
         )

@@ -7,14 +7,18 @@ from contextlib import contextmanager
 from secrets import token_hex
 from typing import Final
 
+from server.core.installation import command
 from server.errors import LinkInvalid
 
 LASTS_S: Final = 600
 _LONGEST: Final = 256
-_INVALID: Final = (
-    "this link is wrong, was used before, or is older than ten minutes: './bin/orbit.sh console' "
-    "prints a new one"
-)
+
+
+def _invalid() -> LinkInvalid:
+    return LinkInvalid(
+        "this link is wrong, was used before, or is older than ten minutes: "
+        f"'{command('console')}' prints a new one"
+    )
 
 
 class LinkIssuer:
@@ -38,10 +42,10 @@ class LinkIssuer:
         presented = signature.encode("utf-8", "surrogatepass")
         expected = self._sign(instance, claims).encode()
         if len(token) > _LONGEST or not hmac.compare_digest(presented, expected):
-            raise LinkInvalid(_INVALID)
+            raise _invalid()
         expires_at = float(int(claims.partition(".")[0], 16))
         if expires_at <= self._now():
-            raise LinkInvalid(_INVALID)
+            raise _invalid()
         return expires_at
 
     def forget_expired(self, used: dict[str, float]) -> None:
@@ -71,7 +75,7 @@ class SignInLinks:
         """
         expires_at = self._issuer.expires_at(token, self._instance)
         if token in self._used:
-            raise LinkInvalid(_INVALID)
+            raise _invalid()
         self._issuer.forget_expired(self._used)
         self._used[token] = expires_at
         try:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from server.adapters.library_folder import question_files
+from server.core.installation import is_shipped
 from server.errors import FilesRefused, FileUnknown
 from server.settings.documents import read_yaml
 from server.settings.fields import expand
@@ -88,6 +89,8 @@ class AuthoredFile:
 
     def why_fixed(self) -> str:
         """Return why it cannot be written; nothing for a file that can be. Blocks."""
+        if is_shipped(self.path):
+            return "it ships with Orbit, whose next version replaces it"
         if self.path.is_symlink():
             return "it is a link to another file"
         if not self.path.resolve().is_relative_to(self.root.resolve()):

@@ -10,6 +10,7 @@ from server.adapters.models import load_adapter_prompts
 from server.adapters.reformulator import load_adapter_reformulation
 from server.adapters.types import AdapterType
 from server.conversation.reformulation.model import Reformulation
+from server.core.installation import command
 from server.errors import Location, PluginInvalid, Problem
 from server.intents.pack import Pack
 from server.library.earlier import EarlierTexts
@@ -208,7 +209,8 @@ def _calibration(
     else:
         return calibration, ()
     which = f"--adapter {adapter.name}" if settings else "--domain D --templates T"
-    what = f"{changed} since it was calibrated; run: ./bin/orbit.sh eval --calibrate {which}"
+    again = f"{command('eval', '--calibrate')} {which}"
+    what = f"{changed} since it was calibrated; run: {again}"
     where = Location(shown_path(calibration_path(domain)))
     return calibration, (Problem(what, where, "old-calibration", "warning"),)
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from server.core.installation import command
 from server.core.suggestions import join_words
 from server.errors import Location, Problem
 from server.library.model import Library
@@ -137,6 +138,6 @@ def lock_problem(domain_path: Path, changes: Sequence[str], which: str) -> Probl
         return None
     what = (
         f"no longer what was judged, by a change of {join_words(changes, 'and')}; "
-        f"run: ./bin/orbit.sh lock {which}"
+        f"run: {command('lock')} {which}"
     )
     return Problem(what, Location(shown_path(lock_path(domain_path))), "old-lock", "warning")

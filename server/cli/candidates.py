@@ -33,10 +33,9 @@ def template_ids(line: dict[str, Any]) -> Iterator[str]:
 
 
 def _adapters(line: dict[str, Any]) -> Iterator["AdapterSettings"]:
-    from server.cli.options import DEFAULT_CONFIG
+    from server.cli.options import DEFAULT_CONFIG, chosen_config
     from server.settings.loader import load_settings
-    from server.settings.place import config_file
 
     place = line.get("place") or line.get("config") or DEFAULT_CONFIG
-    loaded = load_settings(config_file(Path(place)), os.environ)
+    loaded = load_settings(chosen_config(Path(place)), os.environ)
     yield from loaded.settings.adapters if loaded.settings is not None else ()

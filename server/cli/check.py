@@ -20,6 +20,7 @@ from server.adapters.library_folder import (
 )
 from server.cli import options
 from server.cli.output import print_result, say
+from server.core.installation import refuse_shipped
 from server.errors import Location, Problem
 from server.settings.adapters import AdapterSettings
 from server.settings.documents import read_yaml
@@ -60,6 +61,8 @@ def check(
     understood from others either. The exit code is 1 when there is an error; warnings alone
     leave it at 0.
     """
+    if path is None:
+        options.say_if_example(config)
     found: list[Checked] = []
     problems = list(dict.fromkeys(check_path(path or config, found)))
     for _ in range(_MOST_ROUNDS if fix else 0):
@@ -146,6 +149,7 @@ def fix_files(problems: Sequence[Problem]) -> bool:
         mark = BOM_UTF8 if raw.startswith(BOM_UTF8) else b""
         text, mended = apply_fixes(raw.removeprefix(mark).decode(), found)
         if mended:
+            refuse_shipped(Path(file))
             Path(file).write_bytes(mark + text.encode())
             changed = True
         for problem in mended:

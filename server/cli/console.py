@@ -14,7 +14,7 @@ from server.cli import options
 from server.cli.launcher import ask_instance
 from server.cli.output import fail, print_text, say
 from server.cli.runfile import Running, read_running
-from server.cli.server_messages import command
+from server.core.installation import command
 from server.storage.files import load_or_create_secret, make_private, written_whole
 
 if TYPE_CHECKING:

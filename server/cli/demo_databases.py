@@ -14,6 +14,7 @@ import typer
 from server.cli import options
 from server.cli.example_code import load_example
 from server.cli.output import fail, say
+from server.core.installation import command, install_command
 
 SWITCHES: Final[Mapping[str, str]] = {"shop-sql": "DEMO_SHOP", "open-data": "DEMO_OPEN_DATA"}
 """The variable that switches each example's adapter on."""
@@ -40,7 +41,6 @@ def demo_databases(
     config: options.Config = options.DEFAULT_CONFIG,
 ) -> None:
     """Make the examples' databases: a shop in SQLite, and trips of bicycles for DuckDB."""
-    from server.cli.server_messages import command
     from server.settings.loader import root_of
 
     root = root_of(config)
@@ -60,7 +60,7 @@ def demo_databases(
     given = options.repeated(config, None)
     if len(made) < len(SWITCHES):
         say("For open-data, which needs DuckDB, as well:\n")
-        install, again = command("install", "duckdb"), command("demo-databases", *given)
+        install, again = install_command("duckdb"), command("demo-databases", *given)
         say(f"  {install} && {again}")
     say("\nAsk them, and `restart` a server that is running:\n")
     for name in made:

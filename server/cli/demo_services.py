@@ -8,6 +8,7 @@ from server.cli import options
 from server.cli.example_code import load_example
 from server.cli.output import say
 from server.cli.ports import listen
+from server.core.installation import command
 
 DEFAULT_PORT: Final = 8900
 SWITCH: Final = "DEMO_SERVICES_URL"
@@ -40,6 +41,6 @@ def demo_services(
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{listening.getsockname()[1]}"
     say(f"Stand-ins on {url} (Ctrl-C to stop). In another terminal:\n")
-    say(f'  export {SWITCH}={url}\n  ./bin/orbit.sh ask "What\'s the weather in London?"')
+    say(f'  export {SWITCH}={url}\n  {command("ask")} "What\'s the weather in London?"')
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
     server.run(sockets=[listening])

@@ -120,8 +120,8 @@ class StartInterrupted(OrbitError):
 
 
 def serve_command(wanted: runfile.Launch) -> list[str]:
-    # -P is passed on: a folder named "server" where the user stands must not pass for ours.
-    safe = ["-P"] if sys.flags.safe_path else []
+    # A folder named "server" where the user stands must not pass for ours, unless it is ours.
+    safe = [] if Path(sys.path[0]) == Path.cwd() else ["-P"]
     where = ["--host", wanted.host, "--port", str(wanted.port)]
     files = ["--config", str(wanted.config.absolute()), "--data", str(wanted.data_dir)]
     watch = ["--watch"] if wanted.watches else []

@@ -11,6 +11,7 @@ import typer
 
 from server import __version__
 from server.cli.output import CommandGroup
+from server.core.installation import program_name
 
 COMMANDS: Final[Mapping[str, str]] = {
     "start": "processes:start",
@@ -19,6 +20,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "status": "processes:status",
     "logs": "processes:logs",
     "serve": "serve:serve",
+    "install-service": "install_service:install_service",
     "console": "console:console",
     "ask": "ask:ask",
     "explain": "ask:explain",
@@ -53,7 +55,8 @@ def command_line(*names: str) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback(epilog="The launcher adds: test [PYTEST ARGUMENTS], and install [EXTRA…].")(_root)
+    script = "The script adds: test [PYTEST ARGUMENTS], and install [EXTRA…]."
+    app.callback(epilog=script if program_name() != "orbit" else None)(_root)
     for name in names or COMMANDS:
         module, _, attribute = COMMANDS[name].partition(":")
         command = getattr(import_module(f"server.cli.{module}"), attribute)
@@ -81,7 +84,8 @@ def _root(
 
 def main() -> None:
     try:
-        command_line(*(name for name in sys.argv[1:2] if name in COMMANDS))(prog_name="orbit.sh")
+        app = command_line(*(name for name in sys.argv[1:2] if name in COMMANDS))
+        app(prog_name=program_name())
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as fault:

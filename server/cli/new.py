@@ -12,7 +12,7 @@ import typer
 from server.cli import options
 from server.cli.options import option
 from server.cli.output import fail, print_text, say
-from server.cli.server_messages import command
+from server.core.installation import EXAMPLE_CONFIG, command
 from server.errors import ToolError
 from server.settings.place import config_file
 
@@ -81,7 +81,7 @@ def new(
     asks = sys.stdin.isatty() and sys.stderr.isatty()
     if folder is None:
         if not asks:
-            fail("which folder? for example: orbit.sh new shop")
+            fail(f"which folder? for example: {command('new', 'shop')}")
         folder = Path(typer.prompt("Folder of the project", default="shop", err=True))
         if from_openapi is None:
             answer = typer.prompt(
@@ -193,7 +193,7 @@ def _with_model(
 
     own = config_file(folder)
     file = own if own.is_file() else config
-    if file == options.DEFAULT_CONFIG and not file.is_file():
+    if file == EXAMPLE_CONFIG or (file == options.DEFAULT_CONFIG and not file.is_file()):
         found = options.Configured(Settings(), os.environ)
     else:
         found = options.configured(file)

@@ -3,12 +3,14 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from server.cli.output import fail, say
+from server.core.installation import EXAMPLE_CONFIG, command, example_data_dir
 from server.errors import AdapterUnknown, ConfigurationInvalid
 from server.settings.place import config_file
 
@@ -19,6 +21,19 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG: Final = Path(os.environ.get("ORBIT_HOME", "")) / "config" / "config.yaml"
 """The launcher says where the project is, whatever folder the command was typed in."""
 
+DATA_VARIABLE: Final = "ORBIT_DATA"
+"""Stands for `--data` on every command: for containers and services."""
+
+
+def chosen_config(path: Path) -> Path:
+    """Return the configuration of a project where its folder is named.
+
+    Without a project in the folder where an installed `orbit` is typed, that of the example.
+    """
+    if path == DEFAULT_CONFIG and not path.is_file() and not os.environ.get("ORBIT_HOME"):
+        return EXAMPLE_CONFIG
+    return config_file(path)
+
 
 Config = Annotated[
     Path,
@@ -27,7 +42,7 @@ Config = Annotated[
         metavar="FILE",
         help="The configuration to use, or the folder of a project.",
         show_default="config/config.yaml",
-        callback=config_file,
+        callback=chosen_config,
     ),
 ]
 Place = Annotated[
@@ -41,7 +56,10 @@ Place = Annotated[
 Data = Annotated[
     Path | None,
     typer.Option(
-        "--data", metavar="DIR", help="Folder for everything that changes; overrides data_dir."
+        "--data",
+        metavar="DIR",
+        help="Folder for everything that changes; overrides data_dir.",
+        envvar=DATA_VARIABLE,
     ),
 ]
 Host = Annotated[
@@ -73,6 +91,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard outpu
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")]
 
 
+def is_default(config: Path) -> bool:
+    """Return whether it is what a command takes that is told of no configuration."""
+    return config in (DEFAULT_CONFIG, EXAMPLE_CONFIG)
+
+
 def repeated(
     config: Path,
     data: Path | None,
@@ -83,7 +106,7 @@ def repeated(
 ) -> list[str]:
     """The options that were given, for a command to paste that is to mean the same server."""
     given = {
-        "--config": None if config == DEFAULT_CONFIG else config,
+        "--config": None if is_default(config) else config,
         "--data": data,
         "--host": host,
         "--port": port,
@@ -139,12 +162,23 @@ def configured(
     """
     if config == DEFAULT_CONFIG and not config.is_file():
         fail(
-            f"there is no {config} here: name the folder of a project with --config, or make one; "
-            "for example: new shop"
+            f"there is no {config}: name the folder of a project with --config, or make one; "
+            f"for example: {command('new', 'shop')}"
         )
+    say_if_example(config)
     from server.settings.loader import load_settings  # not every command needs settings
 
+    if data is None and config == EXAMPLE_CONFIG:
+        data = example_data_dir()
     return _overridden(load_settings(config, os.environ), data=data, host=host, port=port)
+
+
+@cache
+def say_if_example(config: Path) -> None:
+    """Say, once, that what is asked is the example that ships with Orbit."""
+    if config == EXAMPLE_CONFIG:
+        own = command("new", "DIR")
+        say(f"No project here (config/config.yaml): this is Orbit's example. For your own: {own}")
 
 
 def configured_at(place: Path | None, config: Path, *, data: Path | None = None) -> Configured:

@@ -13,7 +13,8 @@ from server.cli.logs import follow_log, last_lines, log_path
 from server.cli.output import fail, print_json, print_text, say
 from server.cli.ports import check_free
 from server.cli.runfile import Launch, Running, forget_running, one_at_a_time, read_running
-from server.cli.server_messages import command, say_started, say_status, warn_of
+from server.cli.server_messages import say_started, say_status, warn_of
+from server.core.installation import command
 from server.errors import ConfigurationInvalid
 
 _NOT_RUNNING: Final = 3  # what service managers expect of "status"
@@ -79,7 +80,7 @@ def restart(
     if before is not None:
         host = before.asked_host if host is None else host
         port = before.asked_port if port is None else port
-        config = Path(before.config) if config == options.DEFAULT_CONFIG else config
+        config = Path(before.config) if options.is_default(config) else config
         watch = watch or before.watches
     # A configuration that cannot be used must not cost the server that runs.
     settings = options.configured(config, data=data, host=host, port=port).settings

@@ -12,6 +12,7 @@ from server.access.models import sample_name
 from server.cli.launcher import ServerReadiness, fault_lines, lock_lines
 from server.cli.output import print_text, say
 from server.cli.runfile import Running
+from server.core.installation import command
 
 if TYPE_CHECKING:
     from server.settings.models import AdapterSettings, Settings
@@ -83,11 +84,6 @@ def say_status(data_dir: Path, running: Running | None, readiness: ServerReadine
 
 
 _SCRIPT: Final = "utils/scripts/generate-sample-api-keys.sh"
-
-
-def command(*words: str) -> str:
-    """Return an Orbit command to paste, by the name that Orbit was called by."""
-    return shlex.join([os.environ.get("ORBIT_COMMAND") or "orbit", *words])
 
 
 def curl(url: str, key: str, question: str) -> str:

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
@@ -14,10 +15,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from server.core.http_headers import has_already, takes_gzip
+from server.core.installation import command
 
 router = APIRouter(include_in_schema=False)
 
 _PAGE: Final = "index.html"
+_COMMAND: Final = b"{{ command }}"
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -68,7 +71,12 @@ def get_static_file(request: Request, path: str) -> Response:
 def _static_files() -> Mapping[str, StaticFile]:
     """Every file of the page. A path is only ever looked up here, so none leads elsewhere."""
     found = _walk(files("server.console").joinpath("static"), "")
-    return {name: _read(name, content) for name, content in found}
+    # The page names commands, and these have the name that the server was started by.
+    orbit = escape(command()).encode()
+    return {
+        name: _read(name, content.replace(_COMMAND, orbit) if name == _PAGE else content)
+        for name, content in found
+    }
 
 
 def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:

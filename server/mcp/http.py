@@ -13,6 +13,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from server.core.installation import install_command
 from server.core.languages import accepted_languages
 from server.core.turn import Caller
 from server.errors import ExtraMissing, OriginForeign
@@ -100,7 +101,7 @@ class McpEndpoint:
 def extra_missing(missing: ImportError) -> ExtraMissing:
     return ExtraMissing(
         f"MCP needs the extra {EXTRA!r} ({missing.name} is not installed); "
-        f"run: ./bin/orbit.sh install {EXTRA}"
+        f"run: {install_command(EXTRA)}"
     )
 
 

@@ -37,6 +37,8 @@ _SAYS_ALL: Final = log(20)
 """What it weighs that a value by itself says all that is asked, as a sum does."""
 _COUNTS: Final = log(20)
 """What it weighs that a template counts rows, where how many there are is asked, and where not."""
+_HOPELESS: Final = 0.1
+"""How likely the likeliest call is, at the most, where none is any good."""
 _OBJECTED: Final = 0.02
 """How likely a call still is that the message speaks against."""
 _ASKED_FOR: Final = 0.6
@@ -158,9 +160,13 @@ def choose(
     close = [one for one in judged if _is_close(one, best, parts.clarify_margin)]
     if len(close) > 1 and sum(one.match.confidence for one in close) >= threshold:
         return Clarify(tuple(one.match for one in close), coverage)
-    unread = coverage.phrases("unread")
     if best.objection is not None:
         return _objected(best, best.objection, options)
+    if best.match.confidence < _HOPELESS:
+        # None is any good: what is told is of the one that the question is most like.
+        best, *others = sorted(judged, key=lambda one: -one.candidate.ranked.probability)
+        options, coverage = tuple(one.match for one in (best, *others)), best.candidate.coverage
+    unread = coverage.phrases("unread")
     why = f"the likeliest template is {best.match.confidence:.0%} sure, and {floor:.0%} is needed"
     if ranking.out_of_scope > 0.5:
         why = f"the question is most likely for no template at all ({ranking.out_of_scope:.0%})"

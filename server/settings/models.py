@@ -248,7 +248,7 @@ class AccessSettings(Strict):
     store_timeout_s: Seconds = 5.0
     """Longest wait for it, in seconds; at most a quarter of `server.turn_timeout_s` counts."""
     migrate: Literal["on_start", "never"] = "on_start"
-    """Who brings an older database up to date: whatever opens it, or `orbit.sh migrate` alone."""
+    """Who brings an older database up to date: whatever opens it, or `orbit migrate` alone."""
     wrong_keys: RateLimits = ("30/minute",)
     """Unknown keys that one client may try; an empty list for any number."""
     roles: RolesSettings = RolesSettings()

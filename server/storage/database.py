@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from anyio import to_thread
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
+from server.core.installation import install_command
 from server.core.storable import storable_data
 from server.errors import StoreUnavailable, ValueRefused
 from server.storage.files import make_private
@@ -159,7 +160,7 @@ def open_engine(url: str) -> sa.Engine:
     except (NoSuchModuleError, ModuleNotFoundError) as missing:
         raise StoreUnavailable(
             f"the key store needs a database driver that is not installed: {missing} "
-            "(for PostgreSQL, run: ./bin/orbit.sh install postgres)"
+            f"(for PostgreSQL, run: {install_command('postgres')})"
         ) from missing
     except ArgumentError:
         raise StoreUnavailable(

@@ -5,6 +5,7 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from server.core.installation import refuse_shipped
 from server.storage.files import written_whole
 
 M = TypeVar("M", bound=BaseModel)
@@ -15,6 +16,7 @@ _LARGEST_BYTES: Final = 1_000_000
 
 def write_library_file(path: Path, text: str) -> None:
     """Write it, whole or not at all, for all to read; raise OSError where that fails."""
+    refuse_shipped(path)
     with written_whole(path, durable=True) as file:
         file.write(text.encode())
     path.chmod(_MODE)

@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 
 import sqlalchemy as sa
 
+from server.core.installation import command
 from server.errors import StoreUnavailable
 
 _log = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ class Migrations:
         has = f"has schema {version}" if version else "has not been set up"
         raise StoreUnavailable(
             f"{_named(engine)} {has}, and this version of Orbit needs {self.newest}: "
-            "run './bin/orbit.sh migrate', since access.migrate is never"
+            f"run '{command('migrate')}', since access.migrate is never"
         )
 
     def run(self, engine: sa.Engine) -> str | None:

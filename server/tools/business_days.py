@@ -6,6 +6,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
 
+from server.core.installation import install_command
 from server.core.suggestions import closest, described_value, shown_value
 from server.errors import ArgumentsInvalid, ToolFailed
 from server.text.zones import country_codes
@@ -55,7 +56,7 @@ def public_holidays(country: str) -> HolidaysOf:
     except ImportError:
         raise ToolFailed(
             f"Public holidays need the extra {EXTRA!r}, which is not installed here; "
-            f"install it with: pip install 'orbit-server[{EXTRA}]'"
+            f"install it with: {install_command(EXTRA)}"
         ) from None
     if country not in library.list_supported_countries():
         raise ToolFailed(f"The public holidays of {country} are not known")

@@ -24,7 +24,7 @@ from tests.support.audit import audited, changes
 pytestmark = pytest.mark.anyio
 
 INVALID = (
-    "this link is wrong, was used before, or is older than ten minutes: './bin/orbit.sh console' "
+    "this link is wrong, was used before, or is older than ten minutes: 'orbit console' "
     "prints a new one"
 )
 ELSEWHERE = "a link signs in on the server's own machine alone, and on its own page"

@@ -114,7 +114,7 @@ def test_a_question_is_copied_as_curl(tab: Tab, site: Site) -> None:
     tab.page.get_by_role("button", name="Copy as curl").click()
     copied = tab.page.evaluate("navigator.clipboard.readText()")
     assert "orb_" not in copied  # a key is copied from nowhere
-    line = copied.replace("$ORBIT_KEY", site.key("workshop"))
+    line = copied.replace("$ORBIT_API_KEY", site.key("workshop"))
     answered = subprocess.run(
         shlex.split(line.replace("\\\n", " ")), capture_output=True, text=True, check=True
     )

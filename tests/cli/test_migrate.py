@@ -69,7 +69,7 @@ def test_a_database_that_may_not_be_migrated_is_refused_until_it_was(project: Pa
     refused = orbit(project, "keys", "list")
     assert refused.exit_code == 1
     assert refused.stderr.endswith(
-        f"needs {MIGRATIONS.newest}: run './bin/orbit.sh migrate', since access.migrate is never\n"
+        f"needs {MIGRATIONS.newest}: run 'orbit migrate', since access.migrate is never\n"
     )
     assert orbit(project, "migrate").exit_code == 0
     assert orbit(project, "keys", "list").exit_code == 0

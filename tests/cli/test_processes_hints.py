@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.cli.options import DEFAULT_CONFIG, repeated
-from server.cli.server_messages import command, curl, sample_key_command
+from server.cli.server_messages import curl, sample_key_command
+from server.core.installation import command, install_command, program_name
 
 printable = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]))
 
@@ -27,9 +28,12 @@ def test_a_curl_line_says_in_a_shell_what_was_meant(key: str, question: str) -> 
 
 def test_commands_are_named_as_they_were_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ORBIT_COMMAND", raising=False)
-    assert command("stop") == "orbit stop"
+    assert (command("stop"), program_name()) == ("orbit stop", "orbit")
+    assert install_command("postgres") == "pip install 'orbit-server[postgres]'"
     monkeypatch.setenv("ORBIT_COMMAND", "../my orbit/bin/orbit.sh")
     assert command("ask", "two words") == "'../my orbit/bin/orbit.sh' ask 'two words'"
+    assert install_command("postgres") == "'../my orbit/bin/orbit.sh' install postgres"
+    assert program_name() == "orbit.sh"
 
 
 def test_hints_repeat_what_was_given_and_nothing_else(

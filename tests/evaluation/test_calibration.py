@@ -179,7 +179,7 @@ def test_a_library_is_calibrated_used_and_known_to_have_changed(tmp_path: Path) 
     write_library(tmp_path / "library", [changed, NOW])
     (old,) = load_adapter(found.adapter("sums"), {}, found.settings).problems
     assert (old.kind, old.is_error) == ("old-calibration", False)
-    assert old.what.endswith("run: ./bin/orbit.sh eval --calibrate --adapter sums")
+    assert old.what.endswith("run: orbit eval --calibrate --adapter sums")
 
 
 def test_too_few_questions_write_nothing(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_what_changed_is_named_by_check_and_fails_the_lock(
     change(library)
     (problem,) = check_library_folder(library)
     assert (problem.kind, problem.severity) == ("old-lock", "warning")
-    assert f"by a change of {named}; run: ./bin/orbit.sh lock {library}" in problem.what
+    assert f"by a change of {named}; run: orbit lock {library}" in problem.what
     again = lock(library, "--check")
     assert (again.exit_code, f"{named} changed" in again.stderr) == (1, True)
     assert lock(library).exit_code == 0
@@ -112,7 +112,7 @@ def test_another_encoder_is_told_when_examples_are_asked(library: Path) -> None:
     assert check_library_folder(library) == []  # no encoder is loaded for that
     done = CliRunner().invoke(command_line("check"), ["check", str(library), "--json"])
     assert [p["what"] for p in json.loads(done.stdout) if p["kind"] == "old-lock"] == [
-        f"no longer what was judged, by a change of the encoder; run: ./bin/orbit.sh lock {library}"
+        f"no longer what was judged, by a change of the encoder; run: orbit lock {library}"
     ]
 
 

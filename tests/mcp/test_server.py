@@ -199,7 +199,7 @@ async def test_without_the_extra_it_is_said_how_to_get_it(
         answer = await http.post(f"{url}/mcp", json={})
     error = answer.json()["error"]
     assert (answer.status_code, error["code"]) == (501, ExtraMissing.code)
-    assert "run: ./bin/orbit.sh install mcp" in error["message"]
+    assert "run: pip install 'orbit-server[mcp]'" in error["message"]
 
 
 async def test_a_reloaded_description_introduces_anew(tmp_path: Path) -> None:

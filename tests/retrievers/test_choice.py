@@ -154,6 +154,20 @@ def test_what_has_nothing_to_do_with_the_library_is_said_to_fit_nothing(kitchen:
     assert "sure" in chosen.why or "no template at all" in chosen.why
 
 
+def test_a_refusal_is_about_the_template_that_the_question_is_most_like(kitchen: Kitchen) -> None:
+    """Where no call is any good, whichever of them is the least bad."""
+    judged, ranking = kitchen.judged("never set a timer for 7 minutes")
+    likely = max(judged, key=lambda one: one.candidate.ranked.probability)
+    hopeless = [
+        replace(one, objection=None, match=replace(one.match, confidence=confidence))
+        for one, confidence in zip(judged, (0.01, 0.02), strict=True)
+    ]
+    hopeless.sort(key=lambda one: -one.match.confidence)
+    chosen = choose(kitchen.parts, hopeless, ranking)
+    assert isinstance(chosen, NoMatch)
+    assert chosen.nearest[0].template_id == likely.match.template_id
+
+
 def test_nothing_is_chosen_of_nothing(kitchen: Kitchen) -> None:
     assert isinstance(choose(kitchen.parts, [], Ranking((), 1.0)), NoMatch)
 

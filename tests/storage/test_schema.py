@@ -260,7 +260,7 @@ def test_an_older_schema_is_refused_where_opening_it_may_not_change_it(
         make_as_before_versions(url)
     engine = open_engine(url)
     before = described(engine)
-    says = rf"not been set up, and .* needs {MIGRATIONS.newest}: run './bin/orbit.sh migrate'"
+    says = rf"not been set up, and .* needs {MIGRATIONS.newest}: run 'orbit migrate'"
     with pytest.raises(StoreUnavailable, match=says):
         open_database(url, migrate=False)
     assert (described(engine), read_version(engine)) == (before, None)

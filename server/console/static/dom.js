@@ -21,6 +21,12 @@ export function s(tag, props, ...children) {
   return fill(document.createElementNS(SVG, tag), props, children);
 }
 
+/** An Orbit command to paste, by the name that the server was started by. */
+export function command(words) {
+  const orbit = document.querySelector('meta[name="orbit-command"]').content;
+  return h("pre", { class: "code", dir: "ltr", tabindex: "0" }, `${orbit} ${words}`);
+}
+
 function fill(node, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === null || value === undefined || value === false) {

@@ -1,7 +1,7 @@
 // Where the page starts: sign in, the frame around the views, and which of them is open.
 
 import { api, ApiError } from "./api.js";
-import { busy, clear, h, live, show, styles, uid } from "./dom.js";
+import { busy, clear, command, h, live, show, styles, uid } from "./dom.js";
 import { LANGUAGES, currentLanguage, loadTexts, preferredLanguage, setLanguage, t, when } from "./i18n.js";
 import { icon } from "./widgets/icons.js";
 import { errorBox, sayError, toast } from "./widgets/notice.js";
@@ -91,9 +91,9 @@ async function showSignIn(failed = null) {
     { class: "muted" },
     h("summary", null, t("signin.no_key")),
     h("p", null, t("signin.admin_how")),
-    h("pre", { class: "code" }, "./bin/orbit.sh console --open"),
+    command("console --open"),
     h("p", null, t("signin.key_how")),
-    h("pre", { class: "code" }, "./bin/orbit.sh keys create --adapter NAME"),
+    command("keys create --adapter NAME"),
   );
 
   const enterWith = async (key, button) => {

@@ -12,6 +12,7 @@ from typing import Any, Final
 from jinja2 import TemplateError
 
 from server.core.chat_messages import Message
+from server.core.installation import install_command
 from server.errors import ProviderRejected, ProviderUnavailable
 
 _LOOSE: Final = frozenset({"pattern", "format", "default", "description", "title", "examples"})
@@ -236,7 +237,7 @@ def _break_up(found: re.Match[str]) -> str:
 def _not_installed(model: str) -> str:
     return (
         f"local model {model!r} needs an extra that is not installed; "
-        "run: ./bin/orbit.sh install llama-cpp"
+        f"run: {install_command('llama-cpp')}"
     )
 
 

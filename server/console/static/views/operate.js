@@ -1,6 +1,6 @@
 // Operate: what an admin looks after while the server runs, a panel for each.
 
-import { h, clear, live } from "../dom.js";
+import { clear, command, h, live } from "../dom.js";
 import { t } from "../i18n.js";
 import { errorBox } from "../widgets/notice.js";
 
@@ -14,7 +14,7 @@ export const view = {
     if (!ctx.me.admin) {
       root.append(h("section", { class: "card stack" },
         h("h1", {}, t("operate.title")), h("p", {}, t("operate.not_admin")),
-        h("pre", { class: "code", dir: "ltr", tabindex: "0" }, "./bin/orbit.sh console --open")));
+        command("console --open")));
       return undefined;
     }
     return new Operate(root, ctx).leave;

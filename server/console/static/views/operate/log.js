@@ -1,6 +1,6 @@
 // How much the server writes into its log, until its next start.
 
-import { busy, h } from "../../dom.js";
+import { busy, command, h } from "../../dom.js";
 import { api } from "../../api.js";
 import { t } from "../../i18n.js";
 import { errorBox, toast } from "../../widgets/notice.js";
@@ -37,7 +37,7 @@ export function mount(root) {
     return [
       h("p", { class: "muted" }, t("operate.log.about")), group, problem,
       h("p", { class: "muted" }, t("operate.log.where")),
-      h("pre", { class: "code", dir: "ltr", tabindex: "0" }, "./bin/orbit.sh logs --follow"),
+      command("logs --follow"),
     ];
   });
   return undefined;
