@@ -42,6 +42,7 @@ from server.chat.execute import (
 from server.chat.form import check_given
 from server.chat.history import load_history, load_transcript, next_context, save_history
 from server.chat.inbox import note_turn
+from server.chat.observation import TurnRecord, observed_turn
 from server.chat.question import GuardOutcome, detect_intent, guard_turn, without_follow_up
 from server.chat.redact import hide_words, is_private, withhold_words
 from server.chat.respond import TurnFindings, respond, with_notes
@@ -104,18 +105,26 @@ async def run_turn(
     """
     trace, ends_at = Trace(), asyncio.get_running_loop().time() + timeout_s
     export = _Export(taker, asyncio.timeout_at(ends_at)) if taker is not None else None
-    try:
-        with ExitStack() as leases:
-            leases.enter_context(adapter.leases.hold())
-            # Bound to no name: it holds its task, and a task that was cancelled these frames.
-            async with asyncio.timeout_at(ends_at) if export is None else export.limit:
-                deadline = TurnDeadline(ends_at, listener)
-                if adapter.composite is not None:
-                    adapter = await _with_sources(adapter, trace, deadline, leases)
-                answer = await _answer_turn(adapter, turn, trace, deadline, leases, export)
-    except TimeoutError:
-        raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
-    _count_answer(adapter, turn, answer)
+    with observed_turn(adapter, turn, "question") as record:
+        try:
+            with ExitStack() as leases:
+                leases.enter_context(adapter.leases.hold())
+                # Bound to no name: it holds its task, and a task that was cancelled these frames.
+                async with asyncio.timeout_at(ends_at) if export is None else export.limit:
+                    deadline = TurnDeadline(ends_at, listener)
+                    if adapter.composite is not None:
+                        record.adapter = adapter = await _with_sources(
+                            adapter, trace, deadline, leases
+                        )
+                    answer = await _answer_turn(
+                        adapter, turn, trace, deadline, leases, record, export
+                    )
+        except TimeoutError:
+            raise TurnTimedOut(
+                f"no answer within {timeout_s:g} s, so the turn was stopped"
+            ) from None
+        record.answer = answer
+    _log_trace(adapter, turn, answer)
     return answer
 
 
@@ -183,6 +192,7 @@ async def _answer_turn(
     trace: Trace,
     deadline: TurnDeadline,
     leases: ExitStack,
+    record: TurnRecord,
     export: _Export | None = None,
 ) -> Answer:
     if turn.transcript is not None:
@@ -215,6 +225,7 @@ async def _answer_turn(
         understood.unanswered,
     )
     contribution, form, private = understood.contribution, understood.form, understood.private
+    record.understood(turn, by, private=private, form=form, contribution=contribution)
     await count_sources(callers or ([by] if by is not asked else []))
     deadline = replace(deadline, private=private)
     if by.models is not None:
@@ -485,24 +496,30 @@ async def run_call(
         StoreUnavailable: the limits cannot be counted, or a call that needs a yes not kept.
     """
     trace = Trace()
-    try:
-        with ExitStack() as leases:
-            leases.enter_context(adapter.leases.hold())
-            async with asyncio.timeout(timeout_s) as limit:
-                deadline = TurnDeadline(limit.when() or 0.0, None)
-                by = adapter
-                if adapter.composite is not None:
-                    adapter = await _with_sources(adapter, trace, deadline, leases)
-                    by = adapter.behind.get(source, adapter)
-                if by.name != source or template_id not in by.library.templates:
-                    what = f"{template_id!r} of adapter {source!r} cannot be called now"
-                    raise AdapterUnavailable(f"{what}; list the tools again")
-                if by is not adapter:
-                    await count_sources([by])
-                answer = await _answer_call(adapter, by, turn, template_id, arguments, trace)
-    except TimeoutError:
-        raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the call was stopped") from None
-    _count_answer(adapter, turn, answer)
+    with observed_turn(adapter, turn, "call") as record:
+        try:
+            with ExitStack() as leases:
+                leases.enter_context(adapter.leases.hold())
+                async with asyncio.timeout(timeout_s) as limit:
+                    deadline = TurnDeadline(limit.when() or 0.0, None)
+                    by = adapter
+                    if adapter.composite is not None:
+                        record.adapter = adapter = await _with_sources(
+                            adapter, trace, deadline, leases
+                        )
+                        by = adapter.behind.get(source, adapter)
+                    if by.name != source or template_id not in by.library.templates:
+                        what = f"{template_id!r} of adapter {source!r} cannot be called now"
+                        raise AdapterUnavailable(f"{what}; list the tools again")
+                    if by is not adapter:
+                        await count_sources([by])
+                    answer = await _answer_call(adapter, by, turn, template_id, arguments, trace)
+        except TimeoutError:
+            raise TurnTimedOut(
+                f"no answer within {timeout_s:g} s, so the call was stopped"
+            ) from None
+        record.answer = answer
+    _log_trace(adapter, turn, answer)
     return answer
 
 
@@ -547,23 +564,27 @@ async def run_confirmation(
         AdapterUnavailable, StoreUnavailable: nothing ran, and it still waits.
     """
     trace, ends_at = Trace(), asyncio.get_running_loop().time() + timeout_s
-    try:
-        with ExitStack() as leases:
-            leases.enter_context(adapter.leases.hold())
-            async with asyncio.timeout_at(ends_at):  # bound to no name, as in `run_turn`
-                deadline = TurnDeadline(ends_at, None)
-                if adapter.composite is not None:
-                    adapter = await _with_sources(adapter, trace, deadline, leases)
-                turn = await load_history(adapter, turn, trace)
-                resolution = await resolve_proposal(
-                    adapter, turn, proposal_id, trace, accept=accept, seal=seal
-                )
-                answer = await _answer_resolution(adapter, turn, resolution, trace)
-    except TimeoutError:
-        raise TurnTimedOut(
-            f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"
-        ) from None
-    _count_answer(adapter, turn, answer)
+    with observed_turn(adapter, turn, "confirmation") as record:
+        try:
+            with ExitStack() as leases:
+                leases.enter_context(adapter.leases.hold())
+                async with asyncio.timeout_at(ends_at):  # bound to no name, as in `run_turn`
+                    deadline = TurnDeadline(ends_at, None)
+                    if adapter.composite is not None:
+                        record.adapter = adapter = await _with_sources(
+                            adapter, trace, deadline, leases
+                        )
+                    turn = await load_history(adapter, turn, trace)
+                    resolution = await resolve_proposal(
+                        adapter, turn, proposal_id, trace, accept=accept, seal=seal
+                    )
+                    answer = await _answer_resolution(adapter, turn, resolution, trace)
+        except TimeoutError:
+            raise TurnTimedOut(
+                f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"
+            ) from None
+        record.answer = answer
+    _log_trace(adapter, turn, answer)
     return answer
 
 
@@ -577,8 +598,7 @@ async def _answer_resolution(
     return answer_of_source(adapter, by, answer)
 
 
-def _count_answer(adapter: Adapter, turn: Turn, answer: Answer) -> None:
-    adapter.metrics.turn(adapter.name, answer)
+def _log_trace(adapter: Adapter, turn: Turn, answer: Answer) -> None:
     level = logging.INFO if adapter.verbose else logging.DEBUG
     if _log.isEnabledFor(level):
         _log.log(level, "turn %s of %s: %s", turn.id, adapter.name, answer.trace.to_list())

@@ -56,7 +56,9 @@ def diff(
     if path is not None:
         asked += _written(path, versions[1].environ)
     if log is not None:
-        logged = read_decision_log(log, adapter)
+        # A server writes the turns of all its adapters into one log.
+        several = len(versions[1].settings.adapters) > 1
+        logged = read_decision_log(log, chosen[1].name if several else adapter)
         for note in logged.notes():
             say(f"{log}: {note}")
         known = {question.ask for question in asked}
