@@ -32,9 +32,9 @@ class Tracer(Protocol):
     def span(
         self, name: str, kind: SpanKind, attributes: Attributes, *, parent: str | None = None
     ) -> AbstractContextManager[Span]:
-        """Time what happens inside, below the span around it or below the traceparent `parent`.
+        """Time what happens inside, below the span around it; that of a `server` below `parent`.
 
-        What runs inside is below it, unless it is a `client`: that calls another service, and
+        What runs inside is below it, unless it is of a `client`: that calls another service, and
         nothing here runs below it. What is raised inside makes it fail, by the name of its class.
         """
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,18 +72,30 @@ def read_decision_log(path: Path, adapter: str | None = None) -> DecisionLog:
     """
     found: dict[str, LoggedQuestion] = {}
     left_out = Counter[str]()
+    for line in _lines(path):
+        why = _why_not(line, adapter)
+        if why:
+            left_out[why] += 1
+        elif line is not None:
+            found.setdefault(line.question, LoggedQuestion(line.question))
+    return DecisionLog(tuple(found.values()), **left_out)
+
+
+def adapters_of_log(path: Path) -> frozenset[str]:
+    """Return the adapters that a log names. Raises as `read_decision_log`."""
+    lines = [line for line in _lines(path) if line is not None]
+    named = (name for line in lines for name in (line.adapter, line.answered_by))
+    return frozenset(name for name in named if name is not None)
+
+
+def _lines(path: Path) -> Iterator[_Line | None]:
+    """Yield the lines of a log, None for one that cannot be read."""
     try:
         with path.open(encoding="utf-8", errors="replace") as lines:
             for text in filter(str.strip, lines):
-                line = _read(text)
-                why = _why_not(line, adapter)
-                if why:
-                    left_out[why] += 1
-                elif line is not None:
-                    found.setdefault(line.question, LoggedQuestion(line.question))
+                yield _read(text)
     except OSError as failed:
         raise RequestInvalid(f"{path} cannot be read: {failed.strerror or failed}") from failed
-    return DecisionLog(tuple(found.values()), **left_out)
 
 
 def _why_not(line: _Line | None, adapter: str | None) -> str:

@@ -23,6 +23,8 @@ _log = logging.getLogger(__name__)
 
 EXTRA: Final = "otel"
 _SERVICE: Final = "orbit"
+_MAX_CHARS: Final = 256
+"""Of a traceparent: 55 today, and later versions may be longer."""
 
 
 class OtelTracer:
@@ -92,7 +94,7 @@ class OtelTracer:
     ) -> Iterator[Span]:
         opened = self._tracer.start_span(
             name,
-            context=self._context_of(parent),
+            context=self._context_of(parent) if kind == "server" else None,
             kind=self._kinds[kind],
             attributes=attributes,
             record_exception=False,  # its message may quote the question
@@ -114,13 +116,13 @@ class OtelTracer:
             opened.end()
 
     def _context_of(self, parent: str | None) -> Any:
-        """The context that a client told of, of which nothing else is taken; None for ours."""
-        if parent is None:
-            return None
-        # Into an empty context: a request is never below what runs in this process.
+        """The context that a client told of, of which nothing else is taken."""
         from opentelemetry.context import Context
 
-        return self._propagator.extract({"traceparent": parent}, Context())
+        whole = Context()  # a request is below nothing that runs in this process
+        if parent is None or len(parent) > _MAX_CHARS:
+            return whole
+        return self._propagator.extract({"traceparent": parent}, whole)
 
     async def close(self) -> None:
         """Send what waits; what is not sent in time is lost, and told."""
