@@ -108,11 +108,11 @@ class SharedResources:
 
         May raise ConfigurationInvalid.
         """
-        told, metrics = self.settings.telemetry, self.metrics
-        open_log = partial(DecisionLogWriter.open, told.decision_log, metrics)
+        telemetry, metrics = self.settings.telemetry, self.metrics
+        open_log = partial(DecisionLogWriter.open, telemetry.decision_log, metrics)
         self.decision_log = await asyncio.to_thread(open_log)
-        if told.usage.enabled:
-            database, days = self.conversation.database, told.usage.keep_days
+        if telemetry.usage.enabled:
+            database, days = self.conversation.database, telemetry.usage.keep_days
             self.usage = UsageStore(database, keep_days=days, metrics=metrics)
 
     def embedder(self, provider: str, model: str | None) -> Embedder:

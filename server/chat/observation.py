@@ -117,7 +117,7 @@ def _leave(record: TurnRecord, span: Span, tokens: TokenCount, seconds: float, e
         adapter.metrics.turn(adapter.name, answer, seconds, corrects=record.form == "correction")
         _describe(span, answer)
     else:
-        adapter.metrics.turn_failed(adapter.name, error)
+        adapter.metrics.turn_failed(adapter.name, error, seconds)
     if adapter.usage is not None:
         counts = _counts(answer, tokens)
         adapter.usage.note(record.turn.caller.key_id, adapter.name, counts, ms)

@@ -73,7 +73,7 @@ _HISTOGRAMS: Final[Mapping[str, tuple[Sequence[float], tuple[str, ...]]]] = {
     "orbit_request_seconds": (
         _SECONDS, ("Seconds from request to the end of its response", "route"),
     ),
-    "orbit_turn_seconds": (_SECONDS, ("Seconds from a question to its answer", "adapter")),
+    "orbit_turn_seconds": (_SECONDS, ("Seconds of turns, those that failed included", "adapter")),
     "orbit_stage_seconds": (_SECONDS, ("Seconds of each stage of a turn", "adapter", "stage")),
     "orbit_provider_seconds": (_SECONDS, ("Seconds of calls to embedding providers", "provider")),
     "orbit_model_seconds": (
@@ -150,8 +150,9 @@ class Metrics:
                     adapter, found["tool"], found["operation"], found["status"]
                 ).inc()
 
-    def turn_failed(self, adapter: str, error: str) -> None:
+    def turn_failed(self, adapter: str, error: str, seconds: float) -> None:
         """`error` is the code of a failure that has a name, or one word for all others."""
+        self._histograms["orbit_turn_seconds"].labels(adapter).observe(seconds)
         self._counters["orbit_turn_failures_total"].labels(adapter, error).inc()
 
     def feedback(self, adapter: str, verdict: str) -> None:
