@@ -35,22 +35,24 @@ def usage(
     settings = options.configured(config, data=data).settings
     if not settings.telemetry.usage.enabled:
         fail("nothing is counted: telemetry.usage.enabled is off")
-    from server.telemetry.usage import COUNTS, UsageQuery
+    from server.telemetry.usage import UsageQuery, usage_table
 
     asked = UsageQuery.read(begin, end, by)
-    found = [row.to_dict() for row in asyncio.run(_report(settings, asked))]
-    columns = [*asked.by, *COUNTS, "p50_ms"]
-    rows = [[row[name] for name in columns] for row in found]
+    rows = asyncio.run(_report(settings, asked))
+    table = usage_table(asked, rows)
     if as_csv:
         from server.api.csv_rows import csv_text
 
-        print_text(csv_text([columns, *rows]).removesuffix("\r\n"))
+        print_text(csv_text(table).removesuffix("\r\n"))
         return
-    lines = ["  ".join("-" if cell is None else str(cell) for cell in row) for row in rows]
-    span = {"from": asked.begin.isoformat(), "to": asked.end.isoformat()}
-    print_result(
-        {**span, "by": list(asked.by), "rows": found}, ["  ".join(columns), *lines], as_json=as_json
-    )
+    found = {
+        "from": asked.begin.isoformat(),
+        "to": asked.end.isoformat(),
+        "by": list(asked.by),
+        "rows": [row.to_dict() for row in rows],
+    }
+    lines = ["  ".join("-" if cell is None else str(cell) for cell in row) for row in table]
+    print_result(found, lines, as_json=as_json)
 
 
 async def _report(settings: "Settings", asked: "UsageQuery") -> "list[UsageRow]":

@@ -48,6 +48,7 @@ DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
 
 
 _DAYS: Final = 30
+MOST_ROWS: Final = 100_000
 
 
 class UsageQuery(NamedTuple):
@@ -133,17 +134,27 @@ class UsageStore:
         self._behind.note(next(self._noted), (place, Counter[str](counts) + Counter([timed])))
 
     async def report(self, asked: UsageQuery) -> list[UsageRow]:
-        """Return the counts that are asked for; raise `StoreUnavailable` where they cannot be."""
+        """Return the counts that are asked for.
+
+        Raises:
+            StoreUnavailable: they cannot be read.
+            RequestInvalid: they are more than anybody reads at once.
+        """
         await self._behind.flush()
         begin, end, by = asked
         group = [USAGE.c[name] for name in by]
         summed = [sa.func.sum(USAGE.c[name]).label(name) for name in (*COUNTS, *_LATENCIES)]
         found = sa.select(*group, *summed).where(USAGE.c.day.between(begin, end))
-        found = found.group_by(*group).order_by(*group)
-        rows = await self._database.run(
-            lambda c: c.execute(found).mappings().all(), timeout_s=BATCH_TIMEOUT_S
-        )
-        return [_report_row(dict(row), by) for row in rows if row["turns"] is not None]
+        found = found.group_by(*group).order_by(*group).limit(MOST_ROWS + 1)
+
+        def work(connection: sa.Connection) -> list[UsageRow]:
+            rows = connection.execute(found).mappings()
+            return [_report_row(dict(row), by) for row in rows]
+
+        rows = await self._database.run(work, timeout_s=BATCH_TIMEOUT_S)
+        if len(rows) > MOST_ROWS:
+            raise RequestInvalid(f"there are more than {MOST_ROWS} rows: ask for fewer days")
+        return rows
 
     async def serve(self) -> None:
         """Delete what was kept long enough, until cancelled."""
@@ -197,6 +208,13 @@ def _report_row(row: Mapping[str, Any], by: Sequence[Dimension]) -> UsageRow:
     of: dict[str, str] = {name: str(row[name]) for name in by}
     counts: dict[str, int] = {name: int(row[name]) for name in COUNTS}
     return UsageRow(of, counts, _median_ms([int(row[name]) for name in _LATENCIES]))
+
+
+def usage_table(asked: UsageQuery, rows: Sequence[UsageRow]) -> list[list[Any]]:
+    """Return rows as a table, the names of its columns first."""
+    columns = [*asked.by, *COUNTS, "p50_ms"]
+    shown = [row.to_dict() for row in rows]
+    return [list(columns), *([row[name] for name in columns] for row in shown)]
 
 
 def _median_ms(timed: Sequence[int]) -> float | None:

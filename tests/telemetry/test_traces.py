@@ -12,14 +12,25 @@ from typing import Any
 import httpx
 import pytest
 
+from server.core.spans import traced_request
+from server.core.tools import ToolCall
 from server.errors import ConfigurationInvalid
+from server.library.sql_model import SqlExecution
+from server.library.sql_text import parse_sql
+from server.metrics.metrics import Metrics
+from server.providers.metered import MeteredEmbedder
 from server.settings.models import TracesSettings
 from server.telemetry.traces import OtelTracer
+from server.tools.sql.address import read_address
+from server.tools.sql.databases import open_database
+from server.tools.sql.engine import SqlCalls, SqlRun
 from tests.e2e.test_whole_server import key_for, readiness, serving
 from tests.support.collector import Collector, SentSpan, collecting
 from tests.support.configuring import PERCENTAGE, adapter, configure, write_library
+from tests.support.fake_embedder import FakeEmbedder
 from tests.support.loopback import Answer, Asked, Service
 from tests.support.loopback import serving as service_on_loopback
+from tests.support.sql_shop import make_shop
 
 pytestmark = pytest.mark.anyio
 
@@ -205,6 +216,37 @@ async def test_variables_of_the_standard_say_what_settings_leave_out(
             assert resource["service.name"] == expected
             assert resource["deployment.environment.name"] == "test"
     assert collector.headers[0]["x-team"] == "desk"
+
+
+async def test_databases_and_models_are_called_in_spans_without_values(tmp_path: Path) -> None:
+    database = open_database(read_address(str(make_shop(tmp_path / "shop.db"))))
+    sql = "SELECT id FROM orders WHERE city = :city"
+    calls = SqlCalls({"orders": SqlRun(SqlExecution(parse_sql(sql, ("city",))))}, database)
+    embedder = MeteredEmbedder(FakeEmbedder(), Metrics())
+    with collecting() as collector:
+        tracer = OtelTracer.open(TracesSettings(enabled=True, endpoint=collector.endpoint))
+        assert tracer is not None
+        with traced_request(tracer, "POST /chat", None):
+            await embedder.embed(["orders in Lisbon"])
+            call = ToolCall("orders", "sql", "query", {"city": "Lisbon"})
+            await calls.run(call, timeout_s=5)
+            async with calls.stream(call, timeout_s=5) as (_, pieces):
+                assert [len(piece) async for piece in pieces] == [20]
+        await embedder.embed(["orders in Porto"])  # behind no request
+        await tracer.close()
+    await database.close()
+    [request] = collector.named("POST /chat")
+    children = [span for span in collector.spans if span is not request]
+    assert [(span.parent, span.kind) for span in children] == [(request.span_id, CLIENT)] * 3
+    about = {
+        "db.system.name": "sqlite",
+        "db.query.summary": "orders",
+        "orbit.template.id": "orders",
+    }
+    assert [span.attributes for span in children if span.name == "sqlite"] == [about] * 2
+    [vectors] = (span for span in children if span.name != "sqlite")
+    assert vectors.attributes["gen_ai.operation.name"] == "embeddings"
+    assert not any(b"Lisbon" in body for body in collector.bodies)
 
 
 @pytest.mark.slow

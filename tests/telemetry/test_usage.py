@@ -119,6 +119,19 @@ async def test_old_counts_are_deleted(tmp_path: Path) -> None:
             assert len(await later.report(ALL)) == left
 
 
+async def test_more_rows_than_anybody_reads_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.telemetry.usage.MOST_ROWS", 3)
+    async with store(f"sqlite:///{tmp_path / 'orbit.db'}") as counted:
+        for n in range(3):
+            counted.note(f"key{n}", "shop", ANSWERED, 5)
+        assert len(await counted.report(ALL)) == 3
+        counted.note("key3", "shop", ANSWERED, 5)
+        with pytest.raises(RequestInvalid, match="ask for fewer days"):
+            await counted.report(ALL)
+
+
 @pytest.mark.parametrize(
     ("begin", "end", "by", "message"),
     [
