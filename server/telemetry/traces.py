@@ -73,10 +73,10 @@ class OtelTracer:
         if not settings.enabled:
             return None
         try:
-            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from server.telemetry.exporter import SpanSender
 
             headers = {name: each.get_secret_value() for name, each in settings.headers.items()}
-            exporter = OTLPSpanExporter(endpoint=settings.endpoint, headers=headers or None)
+            exporter = SpanSender(endpoint=settings.endpoint, headers=headers or None)
             return cls(settings, exporter)
         except ImportError as missing:
             what = (

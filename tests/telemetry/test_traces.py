@@ -3,6 +3,8 @@
 import asyncio
 import builtins
 import re
+import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -267,6 +269,12 @@ async def test_a_collector_that_is_away_costs_no_turn_and_the_end_is_bounded(
                 assert monotonic() - began < 1.5
             began = monotonic()
         assert monotonic() - began < 3
+        # Whatever is still under way ends soon, and says nothing in another test.
+        for thread in threading.enumerate():
+            if thread.name == "orbit-traces":
+                await asyncio.to_thread(thread.join, 10)
+                assert not thread.is_alive()
+    assert "already shutdown" not in caplog.text
     if how == "hangs":
         assert "spans are lost" in caplog.text
 
@@ -281,6 +289,7 @@ async def test_without_the_extra_the_start_says_what_to_run(
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return real(name, *args, **more)
 
+    monkeypatch.delitem(sys.modules, "server.telemetry.exporter", raising=False)
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(ConfigurationInvalid) as refused:
         OtelTracer.open(TracesSettings(enabled=True))
