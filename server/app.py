@@ -33,6 +33,7 @@ from server.mcp.peer import Host
 from server.metrics.metrics import Metrics
 from server.settings.models import ServerSettings, Settings
 from server.storage.files import load_or_create_secret
+from server.telemetry.traces import OtelTracer
 
 
 def create_app(
@@ -125,7 +126,12 @@ async def _open_state(
             migrate=settings.may_migrate,
         )
         closing.push_async_callback(keys.close)
-        resources = await SharedResources.open(settings, environ, metrics, adapters=adapters)
+        tracer = await asyncio.to_thread(OtelTracer.open, settings.telemetry.traces)
+        if tracer is not None:
+            closing.push_async_callback(tracer.close)
+        resources = await SharedResources.open(
+            settings, environ, metrics, adapters=adapters, watched=True
+        )
         closing.push_async_callback(resources.close)
         manager, desk = manage(adapters, resources), DraftDesk(resources)
         closing.push_async_callback(desk.close)
@@ -166,6 +172,8 @@ async def _open_state(
             inbox=resources.conversation.inbox,
             proposals=resources.conversation.proposals,
             audit=resources.audit,
+            usage=resources.usage,
+            tracer=tracer,
             transcripts=resources.conversation.transcripts,
         )
 

@@ -71,6 +71,10 @@ class AuditOff(OrbitError):
     code = "audit_off"  # there is no audit to look into
 
 
+class UsageOff(OrbitError):
+    code = "usage_off"  # turns are not counted by key
+
+
 class RequestInvalid(OrbitError):
     code = "request_invalid"  # the request itself is wrong (empty, too large, not JSON)
 

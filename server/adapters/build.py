@@ -25,6 +25,7 @@ from server.guards.options import guard_problems, options_of
 from server.intents.classifier import IntentClassifier
 from server.intents.detector import IntentDetector
 from server.library.model import Library
+from server.library.templates import decision_digest
 from server.llm.models import AdapterModels, build_llm_decider, build_models
 from server.matching.matcher import Matcher
 from server.retrievers.base import DeciderDependencies, decide_for_template
@@ -211,6 +212,9 @@ async def _assemble(
         # After the index, so that what is learned of the library does not depend on its data.
         await values.open()
         details["values"] = values.state
+    fingerprint = ""
+    if resources.decision_log is not None:
+        fingerprint = await asyncio.to_thread(decision_digest, library)
     return Adapter(
         name=adapter.name,
         library=library,
@@ -230,6 +234,9 @@ async def _assemble(
         proposals=resources.conversation.proposals,
         inbox=resources.conversation.inbox if resources.remembers else None,
         downloads=resources.conversation.downloads if resources.remembers else None,
+        usage=resources.usage,
+        decision_log=resources.decision_log,
+        fingerprint=fingerprint,
         csv=config.sql.csv,
         models=models,
         details=details,

@@ -81,6 +81,8 @@ async def build_composite(adapter: AdapterSettings, resources: SharedResources) 
         proposals=resources.conversation.proposals,
         inbox=resources.conversation.inbox if resources.remembers else None,
         downloads=resources.conversation.downloads if resources.remembers else None,
+        usage=resources.usage,
+        decision_log=resources.decision_log,
         details={"kind": AdapterType.of(adapter).label, "child_adapters": names},
     )
 

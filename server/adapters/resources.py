@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,6 +25,8 @@ from server.providers.metered import MeteredChatModel, MeteredEmbedder
 from server.responses.readers import ResponseReaders
 from server.settings.models import Settings
 from server.storage.files import make_private
+from server.telemetry.decision_log import DecisionLogWriter
+from server.telemetry.usage import UsageStore
 from server.tools.policy.chain import Guardrails
 
 _log = logging.getLogger(__name__)
@@ -33,7 +36,8 @@ _log = logging.getLogger(__name__)
 class SharedResources:
     """What adapters share. Encoders and models are made on first use, one for each name.
 
-    With a `lender`, encoders are those of others, who close them.
+    With a `lender`, encoders are those of others, who close them. `usage` and `decision_log` are
+    there where turns are watched.
     """
 
     settings: Settings
@@ -45,6 +49,8 @@ class SharedResources:
     remembers: bool = True
     lender: "SharedResources | None" = None
     audit: AuditReader | None = None
+    usage: UsageStore | None = None
+    decision_log: DecisionLogWriter | None = None
     readers: ResponseReaders = field(default_factory=ResponseReaders)
     store: TemplateStore = field(init=False)
     guards: GuardManager = field(init=False)
@@ -69,12 +75,14 @@ class SharedResources:
         *,
         adapters: Adapters | None = None,
         remembers: bool = True,
+        watched: bool = False,
         lender: "SharedResources | None" = None,
     ) -> Self:
         """Open what everything else needs.
 
-        Guards may lead to the other `adapters`; `remembers` says if conversations are kept; a
-        `lender` lends its encoders.
+        Guards may lead to the other `adapters`; `remembers` says if conversations are kept, and
+        `watched` if turns are counted and written down as `telemetry` says; a `lender` lends its
+        encoders.
         May raise StoreUnavailable or ConfigurationInvalid.
         """
         metrics = metrics or Metrics()
@@ -86,7 +94,26 @@ class SharedResources:
             await guardrails.close()
             raise
         parts = settings, environ, metrics, guardrails, conversation
-        return cls(*parts, adapters, remembers, lender, audit)
+        opened = cls(*parts, adapters, remembers, lender, audit)
+        if watched:
+            try:
+                await opened.watch()
+            except OrbitError:
+                await opened.close()
+                raise
+        return opened
+
+    async def watch(self) -> None:
+        """Count turns and write them down from now on, as the settings say.
+
+        May raise ConfigurationInvalid.
+        """
+        telemetry, metrics = self.settings.telemetry, self.metrics
+        open_log = partial(DecisionLogWriter.open, telemetry.decision_log, metrics)
+        self.decision_log = await asyncio.to_thread(open_log)
+        if telemetry.usage.enabled:
+            database, days = self.conversation.database, telemetry.usage.keep_days
+            self.usage = UsageStore(database, keep_days=days, metrics=metrics)
 
     def embedder(self, provider: str, model: str | None) -> Embedder:
         """Return the encoder of that name. May raise PluginInvalid or ProviderUnavailable."""
@@ -125,6 +152,8 @@ class SharedResources:
         work = [self.conversation.serve()]
         if self.guardrails.trail is not None:
             work.append(self.guardrails.trail.serve(longest_call_s(self.settings)))
+        if self.usage is not None:
+            work.append(self.usage.serve())
         return work
 
     @property
@@ -150,6 +179,10 @@ class SharedResources:
             await self.conversation.deliver_once()
 
     async def close(self) -> None:
+        if self.decision_log is not None:
+            await self.decision_log.close()
+        if self.usage is not None:
+            await self.usage.close()  # its database is that of conversations
         await self.conversation.close()
         await self.guards.close()
         await asyncio.gather(*(model.close() for model in self._chat_models.values()))

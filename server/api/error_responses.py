@@ -72,6 +72,7 @@ _STATUS: Final[tuple[tuple[type[OrbitError], int], ...]] = (
     (errors.DownloadFailed, 503),
     (errors.TurnUnknown, 404),
     (errors.AuditOff, 404),
+    (errors.UsageOff, 404),
     (errors.ProposalExpired, 410),
     (errors.ProposalRefused, 409),
     (errors.ReloadRefused, 409),

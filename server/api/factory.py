@@ -39,11 +39,16 @@ from server.api.routes import (
     keys,
     library,
     operate,
+    usage,
 )
-from server.metrics.metrics import Metrics
+from server.core.spans import NO_SPAN, Span, Tracer, traced_request
+from server.metrics.metrics import METHODS, Metrics
 
 _log = logging.getLogger(__name__)
 _WITHOUT_BODY: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_CLIENT_LEFT: Final = 499
+_UNTRACED: Final = frozenset({"/health", "/ready", "/metrics"})
+"""What is asked every few seconds by who watches the server."""
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 _DESCRIPTION = """Plain questions in, safe and exact tool calls out.
@@ -75,7 +80,7 @@ def create_api(
     ):  # fmt: skip
         app.include_router(routes.router)
     app.include_router(adapters.admin_router)
-    for admin_routes in (keys, audit, operate, files, inbox):
+    for admin_routes in (keys, audit, usage, operate, files, inbox):
         app.include_router(admin_routes.router)
     app.include_router(keys.key_router)
     if serve_metrics:
@@ -114,6 +119,16 @@ class RequestFrame:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        tracer = _tracer_of(scope)
+        if tracer is None or scope["path"] in _UNTRACED:
+            await self._serve(scope, receive, send, NO_SPAN)
+            return
+        parents = Headers(scope=scope).getlist("traceparent")
+        parent = parents[0] if len(parents) == 1 else None
+        with traced_request(tracer, _method_of(scope), parent) as span:
+            await self._serve(scope, receive, send, span)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, span: Span) -> None:
         headers = Headers(scope=scope)
         request_id = headers.get("x-request-id", "")
         if not _REQUEST_ID.fullmatch(request_id):
@@ -151,7 +166,10 @@ class RequestFrame:
         finally:
             # The router's pattern, since a path may be any text; 499 for a client that left.
             route = getattr(scope.get("route"), "path", "unmatched")
-            self._metrics.request(scope["method"], route, status or 499, perf_counter() - since)
+            _describe(span, scope, route, status or _CLIENT_LEFT, request_id)
+            self._metrics.request(
+                scope["method"], route, status or _CLIENT_LEFT, perf_counter() - since
+            )
 
     def _refuse_foreign_host(self, header: str | None) -> None:
         if self._allowed_hosts is None or header is None:
@@ -184,6 +202,40 @@ class RequestFrame:
             return pending.pop() if pending else await receive()
 
         return receive_after_body
+
+
+def _tracer_of(scope: Scope) -> Tracer | None:
+    app = scope.get("app")
+    if app is None:
+        return None
+    tracer: Tracer | None = app.state.api.tracer
+    return tracer
+
+
+def _method_of(scope: Scope) -> str:
+    """The method of a request as spans have it, which a client may have made up."""
+    return str(scope["method"]) if scope["method"] in METHODS else "HTTP"
+
+
+def _describe(span: Span, scope: Scope, route: str, status: int, request_id: str) -> None:
+    """Tell a span of a request by the semantic conventions of HTTP; paths may hold any text."""
+    if span is NO_SPAN:
+        return
+    method = _method_of(scope)
+    known = route != "unmatched"
+    span.rename(f"{method} {route}" if known else method)
+    span.set(
+        {
+            "http.request.method": "_OTHER" if method == "HTTP" else method,
+            **({"http.route": route} if known else {}),
+            "http.response.status_code": status,
+            "url.scheme": str(scope.get("scheme", "http")),
+            "network.protocol.version": str(scope.get("http_version", "1.1")),
+            "orbit.request.id": request_id,
+        }
+    )
+    if status >= 500:
+        span.fail(str(status))
 
 
 class _SentBeforeBody:

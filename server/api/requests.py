@@ -25,6 +25,7 @@ from server.authoring.saver import LibrarySaver
 from server.conversation.confirmations.service import ConfirmationService
 from server.conversation.inbox import InboxStore
 from server.core.languages import accepted_languages
+from server.core.spans import Tracer
 from server.core.storable import storable_text
 from server.core.transcript import TranscriptKey
 from server.core.turn import Caller, Turn
@@ -35,6 +36,7 @@ from server.evaluation.live import Evaluations
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
 from server.settings.models import Authoring, BlockedIn, RolesSettings
+from server.telemetry.usage import UsageStore
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -47,7 +49,8 @@ class ApiState:
     `instance` tells one start from the next. Without a token, `/metrics` is for this machine.
     One that `listens_locally` is bound to an address that only this machine reaches. Without
     `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one; without
-    an `audit`, no calls are. `transcripts` know conversations by what was said.
+    an `audit`, no calls are; without `usage`, no turns are counted by key, and without a
+    `tracer`, no request is traced. `transcripts` know conversations by what was said.
     """
 
     adapters: Adapters
@@ -75,6 +78,8 @@ class ApiState:
     evaluations: Evaluations = field(default_factory=Evaluations)
     proposals: ConfirmationService | None = None
     audit: AuditReader | None = None
+    usage: UsageStore | None = None
+    tracer: Tracer | None = None
     maps: LibraryMaps = field(default_factory=LibraryMaps)
     transcripts: TranscriptKey = field(default_factory=TranscriptKey)
     instance: str = field(default_factory=lambda: uuid4().hex)

@@ -4,7 +4,6 @@ import json
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,18 +11,13 @@ from server.audit.entry import GENESIS, AuditEntry, AuditSeal, End, Head, Settli
 from server.audit.head import KeptHead
 from server.errors import StoreUnavailable
 from server.storage.files import make_private, written_whole
-
-try:
-    import fcntl
-except ImportError:  # not on Windows, where one process alone may write
-    fcntl = None  # type: ignore[assignment]
+from server.storage.line_files import append_text, files_aside, locked, put_aside
 
 _log = logging.getLogger(__name__)
 
 _CHAIN: Final = ("number", "previous", "digest")
 _USUAL_TAIL: Final = 64_000
 _LONGEST_LINE: Final = 4_000_000
-_OWNER_ONLY: Final = 0o600
 
 
 class FileSink:
@@ -49,12 +43,12 @@ class FileSink:
             if not head.allows(settling):
                 return
             try:
-                with self._locked():
+                with locked(self._path):
                     self._cut_unfinished()
                     last = self._last_written()
                     entries = self._seal.following(events, last, self.end(), head.end)
                     if entries:
-                        self._rotate()
+                        put_aside(self._path, max_bytes=self._max_bytes, keep=self._keep)
                         self._write(entries)
             except OSError as failed:
                 raise _unusable(self._path, failed) from failed
@@ -65,7 +59,7 @@ class FileSink:
         lines = [json.dumps(e.to_dict(), separators=(",", ":")) for e in entries]
         size = self._path.stat().st_size if self._path.exists() else 0
         try:
-            _append_text(self._path, "\n".join(lines) + "\n")
+            append_text(self._path, "\n".join(lines) + "\n", durable=True)
             end = self._seal.end(entries[-1].number, entries[-1].digest)
             with written_whole(self._end_path, durable=True) as file:
                 file.write(json.dumps(end._asdict()).encode())
@@ -86,7 +80,7 @@ class FileSink:
 
     def newest(self, *, before: int | None = None) -> Iterator[AuditEntry]:
         last = before
-        for path in (self._path, *reversed(self._rotated_files())):
+        for path in (self._path, *reversed(files_aside(self._path))):
             for line in _lines_backwards(path):
                 entry = _entry(line)
                 # A file that is put aside meanwhile is met twice.
@@ -97,7 +91,7 @@ class FileSink:
     def _files(self, after: int) -> list[Path]:
         """Return the files with entries of higher numbers, oldest first."""
         found: list[Path] = []
-        for path in (self._path, *reversed(self._rotated_files())):
+        for path in (self._path, *reversed(files_aside(self._path))):
             if path.exists():
                 found.insert(0, path)
                 with path.open(encoding="utf-8", errors="replace") as lines:
@@ -106,7 +100,7 @@ class FileSink:
         return found
 
     def holds_first(self) -> bool:
-        aside = self._rotated_files()
+        aside = files_aside(self._path)
         return not aside or aside[0].name == f"{self._path.name}.1"
 
     def end(self) -> End | None:
@@ -124,39 +118,14 @@ class FileSink:
     def close(self) -> None:
         self._head.close()
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the trail against other processes, such as a command beside the server."""
-        lock = self._path.with_name(f"{self._path.name}.lock")
-        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT, _OWNER_ONLY)
-        try:
-            if fcntl is not None:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
-
     def _last_written(self) -> tuple[int, str]:
         """Return number and digest of the last line that is an entry."""
-        for path in [self._path, *reversed(self._rotated_files())]:
+        for path in [self._path, *reversed(files_aside(self._path))]:
             for length in (_USUAL_TAIL, _LONGEST_LINE) if path.exists() else ():
                 for line in reversed(_tail(path, length)[1].splitlines()):
                     if (last := _entry(line.decode("utf-8", "replace"))).number:
                         return last.number, last.digest
         return 0, GENESIS
-
-    def _rotate(self) -> None:
-        if not self._path.exists() or self._path.stat().st_size < self._max_bytes:
-            return
-        aside = self._rotated_files()
-        number = 1 + (int(aside[-1].suffix[1:]) if aside else 0)
-        self._path.rename(self._path.with_name(f"{self._path.name}.{number}"))
-        for old in self._rotated_files()[: -self._keep]:
-            old.unlink()
-
-    def _rotated_files(self) -> list[Path]:
-        found = self._path.parent.glob(f"{self._path.name}.*")
-        return sorted((p for p in found if p.suffix[1:].isdigit()), key=lambda p: int(p.suffix[1:]))
 
     def _cut_unfinished(self) -> None:
         """Cut off a last line that a crash left half written: nobody was told that it is there."""
@@ -205,14 +174,6 @@ def _entry(line: str) -> AuditEntry:
         return AuditEntry(int(number), row, str(previous), str(digest))
     except (ValueError, KeyError, TypeError, AttributeError):
         return AuditEntry(0, {"unreadable": line[:200]}, "", "")
-
-
-def _append_text(path: Path, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _unusable(path: Path, failed: OSError) -> StoreUnavailable:

@@ -25,6 +25,8 @@ from server.providers.embeddings.watched import WatchedEmbedder
 from server.retrievers.courtesy import CourtesyDecider, Following
 from server.retrievers.implementations.intent.composite import IntentCompositeRetriever
 from server.settings.adapters import CsvSettings
+from server.telemetry.decision_log import DecisionLogWriter
+from server.telemetry.usage import UsageStore
 from server.tools.policy.chain import PolicyChain
 
 Deciders = Following | CourtesyDecider
@@ -92,6 +94,10 @@ class Adapter:
     inbox: InboxStore | None = None
     downloads: DownloadStore | None = None
     """Keeps the calls behind links; without it, answers have none."""
+    usage: UsageStore | None = None
+    decision_log: DecisionLogWriter | None = None
+    fingerprint: str = ""
+    """What decides in its library, as a digest; worked out where the log of decisions has it."""
     csv: CsvSettings = field(default_factory=CsvSettings)
     details: dict[str, Any] = field(default_factory=dict)
     encoder: WatchedEmbedder | None = None

@@ -8,8 +8,8 @@ Each stage is timed into the turn's trace. Deciding runs nothing.
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from server.chat.form import check_given
 from server.chat.history import load_history, save_history
 from server.chat.inbox import note_turn
 from server.chat.named_call import answer_named_call
+from server.chat.observation import TurnRecord, observed_turn
 from server.chat.question import GuardOutcome, guard_turn
 from server.chat.redact import hide_words
 from server.chat.replies import answer_reply, answer_resolution
@@ -62,18 +63,19 @@ async def run_turn(
     """
     trace, ends_at = Trace(), asyncio.get_running_loop().time() + timeout_s
     export = Export(taker, asyncio.timeout_at(ends_at)) if taker is not None else None
-    try:
-        with ExitStack() as leases:
-            leases.enter_context(adapter.leases.hold())
-            # Bound to no name: it holds its task, and a task that was cancelled these frames.
-            async with asyncio.timeout_at(ends_at) if export is None else export.limit:
-                deadline = TurnDeadline(ends_at, listener)
-                if adapter.composite is not None:
-                    adapter = await with_sources_behind(adapter, trace, deadline, leases)
-                answer = await _answer_turn(adapter, turn, trace, deadline, leases, export)
-    except TimeoutError:
-        raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the turn was stopped") from None
-    _count_answer(adapter, turn, answer)
+    late = f"no answer within {timeout_s:g} s, so the turn was stopped"
+    with observed_turn(adapter, turn, "question") as record, _in_time(late), ExitStack() as leases:
+        leases.enter_context(adapter.leases.hold())
+        # Bound to no name: it holds its task, and a task that was cancelled these frames.
+        async with asyncio.timeout_at(ends_at) if export is None else export.limit:
+            deadline = TurnDeadline(ends_at, listener)
+            if adapter.composite is not None:
+                record.adapter = adapter = await with_sources_behind(
+                    adapter, trace, deadline, leases
+                )
+            answer = await _answer_turn(adapter, turn, trace, deadline, leases, record, export)
+        record.answer = answer
+    _log_trace(adapter, turn, answer)
     return answer
 
 
@@ -83,6 +85,7 @@ async def _answer_turn(
     trace: Trace,
     deadline: TurnDeadline,
     leases: ExitStack,
+    record: TurnRecord,
     export: Export | None = None,
 ) -> Answer:
     if turn.transcript is not None:
@@ -109,11 +112,13 @@ async def _answer_turn(
 
     understood = await understand_turn(adapter, asked, turn, guarded.decision, trace)
     turn, by, private = understood.turn, understood.by, understood.private
+    form, contribution = understood.form, understood.contribution
+    record.understood(turn, by, private=private, form=form, contribution=contribution)
     await count_sources(understood.callers or ([by] if by is not asked else []))
     deadline = replace(deadline, private=private)
     decision = await complete_decision(understood, trace, deadline)
 
-    findings = TurnFindings(guarded.verdict, understood.detection, understood.contribution)
+    findings = TurnFindings(guarded.verdict, understood.detection, contribution)
     if isinstance(decision, Call | SeveralCalls) and not turn.runs:
         answer = await answer_decided(asked, understood, decision, trace, findings)
     elif isinstance(decision, SeveralCalls):
@@ -137,7 +142,7 @@ async def _answer_turn(
     if private:
         hide_words(trace)
     await save_history(adapter, turn, answer, by=by, private=private)
-    note_turn(adapter, turn, answer, by=by, private=private, form=understood.form)
+    note_turn(adapter, turn, answer, by=by, private=private, form=form)
     return answer_of_source(asked, by, answer) if asked.behind else answer
 
 
@@ -176,24 +181,25 @@ async def run_call(
         StoreUnavailable: the limits cannot be counted, or a call that needs a yes not kept.
     """
     trace = Trace()
-    try:
-        with ExitStack() as leases:
-            leases.enter_context(adapter.leases.hold())
-            async with asyncio.timeout(timeout_s) as limit:
-                deadline = TurnDeadline(limit.when() or 0.0, None)
-                by = adapter
-                if adapter.composite is not None:
-                    adapter = await with_sources_behind(adapter, trace, deadline, leases)
-                    by = adapter.behind.get(source, adapter)
-                if by.name != source or template_id not in by.library.templates:
-                    what = f"{template_id!r} of adapter {source!r} cannot be called now"
-                    raise AdapterUnavailable(f"{what}; list the tools again")
-                if by is not adapter:
-                    await count_sources([by])
-                answer = await answer_named_call(adapter, by, turn, template_id, arguments, trace)
-    except TimeoutError:
-        raise TurnTimedOut(f"no answer within {timeout_s:g} s, so the call was stopped") from None
-    _count_answer(adapter, turn, answer)
+    late = f"no answer within {timeout_s:g} s, so the call was stopped"
+    with observed_turn(adapter, turn, "call") as record, _in_time(late), ExitStack() as leases:
+        leases.enter_context(adapter.leases.hold())
+        async with asyncio.timeout(timeout_s) as limit:
+            deadline = TurnDeadline(limit.when() or 0.0, None)
+            by = adapter
+            if adapter.composite is not None:
+                record.adapter = adapter = await with_sources_behind(
+                    adapter, trace, deadline, leases
+                )
+                by = adapter.behind.get(source, adapter)
+            if by.name != source or template_id not in by.library.templates:
+                what = f"{template_id!r} of adapter {source!r} cannot be called now"
+                raise AdapterUnavailable(f"{what}; list the tools again")
+            if by is not adapter:
+                await count_sources([by])
+            answer = await answer_named_call(adapter, by, turn, template_id, arguments, trace)
+        record.answer = answer
+    _log_trace(adapter, turn, answer)
     return answer
 
 
@@ -214,28 +220,39 @@ async def run_confirmation(
         AdapterUnavailable, StoreUnavailable: nothing ran, and it still waits.
     """
     trace, ends_at = Trace(), asyncio.get_running_loop().time() + timeout_s
-    try:
-        with ExitStack() as leases:
-            leases.enter_context(adapter.leases.hold())
-            async with asyncio.timeout_at(ends_at):  # bound to no name, as in `run_turn`
-                deadline = TurnDeadline(ends_at, None)
-                if adapter.composite is not None:
-                    adapter = await with_sources_behind(adapter, trace, deadline, leases)
-                turn = await load_history(adapter, turn, trace)
-                resolution = await resolve_proposal(
-                    adapter, turn, proposal_id, trace, accept=accept, seal=seal
+    late = f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"
+    with (
+        observed_turn(adapter, turn, "confirmation") as record,
+        _in_time(late),
+        ExitStack() as leases,
+    ):
+        leases.enter_context(adapter.leases.hold())
+        async with asyncio.timeout_at(ends_at):  # bound to no name, as in `run_turn`
+            deadline = TurnDeadline(ends_at, None)
+            if adapter.composite is not None:
+                record.adapter = adapter = await with_sources_behind(
+                    adapter, trace, deadline, leases
                 )
-                answer = await answer_resolution(adapter, turn, resolution, trace)
-    except TimeoutError:
-        raise TurnTimedOut(
-            f"no answer within {timeout_s:g} s; what was confirmed is carried to its end"
-        ) from None
-    _count_answer(adapter, turn, answer)
+            turn = await load_history(adapter, turn, trace)
+            resolution = await resolve_proposal(
+                adapter, turn, proposal_id, trace, accept=accept, seal=seal
+            )
+            answer = await answer_resolution(adapter, turn, resolution, trace)
+        record.answer = answer
+    _log_trace(adapter, turn, answer)
     return answer
 
 
-def _count_answer(adapter: Adapter, turn: Turn, answer: Answer) -> None:
-    adapter.metrics.turn(adapter.name, answer)
+@contextmanager
+def _in_time(late: str) -> Iterator[None]:
+    """Raise `TurnTimedOut`, which says `late`, when a limit of time has passed."""
+    try:
+        yield
+    except TimeoutError:
+        raise TurnTimedOut(late) from None
+
+
+def _log_trace(adapter: Adapter, turn: Turn, answer: Answer) -> None:
     level = logging.INFO if adapter.verbose else logging.DEBUG
     if _log.isEnabledFor(level):
         _log.log(level, "turn %s of %s: %s", turn.id, adapter.name, answer.trace.to_list())

@@ -48,7 +48,7 @@ def diff(
     """
     versions = [options.configured_at(place, config) for place in (old, new)]
     chosen = [found.library_adapter(adapter) for found in versions]
-    from server.evaluation.decision_log import read_decision_log
+    from server.evaluation.decision_log import adapters_of_log, read_decision_log
     from server.evaluation.diff import compare
 
     asked: list[Replayed] = []
@@ -56,11 +56,13 @@ def diff(
     if path is not None:
         asked += _written(path, versions[1].environ)
     if log is not None:
-        logged = read_decision_log(log, adapter)
+        # A server writes the turns of all its adapters into one log.
+        known = (each.name for each in reversed(chosen) if each.name in adapters_of_log(log))
+        logged = read_decision_log(log, adapter or next(known, None))
         for note in logged.notes():
             say(f"{log}: {note}")
-        known = {question.ask for question in asked}
-        asked += [each for each in logged.questions if each.ask not in known]
+        written = {question.ask for question in asked}
+        asked += [each for each in logged.questions if each.ask not in written]
     if not asked:
         fail(
             "there is no question to ask: write questions.yaml beside the domain, or name "

@@ -41,6 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "keys": "keys:keys_app",
     "migrate": "migrate:migrate",
     "audit": "audit:audit_app",
+    "usage": "usage:usage",
     "guards": "guards:guards_app",
 }
 """The module and the function, or the group of commands, of each command."""

@@ -1,13 +1,14 @@
 """What a retriever may decide, the trace of how it came to that, and the answer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from server.core.coverage import NO_COVERAGE, Coverage
+from server.core.spans import NO_SPAN, Span, traced_span
 from server.core.tools import Source, ToolCall
 
 
@@ -244,6 +245,39 @@ Decision = (
 Ending = Decision | SeveralEndings | DecidedCalls | PendingConfirmation | ProposalNotExecuted
 """How a turn ended: its decision, or what became of a call that had to be confirmed."""
 
+_NAMES: Final[Sequence[tuple[type[Ending], str]]] = (
+    (Call, "call"),
+    (SeveralCalls, "several"),
+    (SeveralEndings, "several"),
+    (DecidedCalls, "decided"),
+    (MissingArguments, "ask_for"),
+    (Clarify, "clarify"),
+    (ClarifyingQuestion, "ask_back"),
+    (NoMatch, "no_match"),
+    (Blocked, "blocked"),
+    (Cancelled, "dropped"),
+    (Courtesy, "courtesy"),
+    (PendingConfirmation, "held"),
+    (ProposalNotExecuted, "not_run"),
+)
+
+
+def ending_name(ending: Ending) -> str:
+    """Return in one word how a turn ended, as metrics and logs have it."""
+    return next(name for kind, name in _NAMES if isinstance(ending, kind))
+
+
+def coverages_of(ending: Ending) -> list[Coverage]:
+    """Return the accounts of words of a turn: one for each of several calls."""
+    match ending:
+        case SeveralEndings(parts) | SeveralCalls(parts) | DecidedCalls(parts):
+            return [part.coverage for part in parts]
+        case (
+            Call() | PendingConfirmation() | MissingArguments() | Clarify() | NoMatch() | Courtesy()
+        ):
+            return [ending.coverage]
+    return []
+
 
 @dataclass(frozen=True, slots=True)
 class ArgumentCoverage:
@@ -269,6 +303,25 @@ class Stage:
     ms: float = 0.0
     details: dict[str, Any] = field(default_factory=dict)
 
+    def describe(self, span: Span) -> None:
+        """Tell a span what the stage found, without words of the question or values."""
+        found = {name: self.details.get(key) for key, name in _ATTRIBUTES.items()}
+        span.set({name: value for name, value in found.items() if isinstance(value, str)})
+        if self.details.get("status") in ("error", "timeout"):
+            span.fail(str(self.details["status"]))
+
+
+_ATTRIBUTES: Final[Mapping[str, str]] = {
+    "tool": "gen_ai.tool.name",
+    "operation": "orbit.tool.operation",
+    "outcome": "orbit.outcome",
+    "template_id": "orbit.template.id",
+    "reading": "orbit.reply",
+}
+"""Details of stages that spans tell, and their attributes: names from the configuration, or from a
+short list.
+"""
+
 
 @dataclass(slots=True)
 class Trace:
@@ -282,10 +335,13 @@ class Trace:
         stage = Stage(name)
         self.stages.append(stage)
         start = perf_counter()
-        try:
-            yield stage.details
-        finally:
-            stage.ms = (perf_counter() - start) * 1000
+        with traced_span(name) as span:
+            try:
+                yield stage.details
+            finally:
+                stage.ms = (perf_counter() - start) * 1000
+                if span is not NO_SPAN:
+                    stage.describe(span)
 
     def note(self, name: str, details: dict[str, Any]) -> None:
         """Add a stage that took no time worth measuring."""

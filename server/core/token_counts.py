@@ -22,13 +22,16 @@ _COUNTING: Final = ContextVar[TokenCount | None]("token_count", default=None)
 
 @contextmanager
 def count_tokens() -> Iterator[TokenCount]:
-    """Count the tokens of everything that begins inside, tasks as well."""
-    count = TokenCount()
+    """Count the tokens of everything that begins inside, tasks as well; who counts outside, too."""
+    count, outer = TokenCount(), _COUNTING.get()
     token = _COUNTING.set(count)
     try:
         yield count
     finally:
         _COUNTING.reset(token)
+        if outer is not None:
+            outer.prompt += count.prompt
+            outer.completion += count.completion
 
 
 def note_tokens(used: TokenUsage) -> None:

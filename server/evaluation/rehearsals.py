@@ -94,6 +94,8 @@ def silent(
         proposals=None,
         inbox=None,
         downloads=None,
+        usage=None,
+        decision_log=None,
     )
 
 

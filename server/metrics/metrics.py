@@ -4,6 +4,7 @@ Label values come from configuration (adapters, categories, tools) or from a sho
 so their number is bounded whatever people ask.
 """
 
+from collections import Counter as Counts
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Final
@@ -12,22 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from server.core.chat_messages import TokenUsage
-from server.core.decision import (
-    Answer,
-    Blocked,
-    Call,
-    Cancelled,
-    Clarify,
-    ClarifyingQuestion,
-    Courtesy,
-    DecidedCalls,
-    Ending,
-    MissingArguments,
-    NoMatch,
-    PendingConfirmation,
-    ProposalNotExecuted,
-    SeveralEndings,
-)
+from server.core.decision import Answer, coverages_of, ending_name
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
@@ -35,23 +21,8 @@ _ROUTER_SECONDS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 _CONFIDENCES: Final = (0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _MODEL_SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60)
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-
-_NAMES: Final[Sequence[tuple[type[Ending], str]]] = (
-    (Call, "call"),
-    (SeveralEndings, "several"),
-    (DecidedCalls, "decided"),
-    (MissingArguments, "ask_for"),
-    (Clarify, "clarify"),
-    (ClarifyingQuestion, "ask_back"),
-    (NoMatch, "no_match"),
-    (Blocked, "blocked"),
-    (Cancelled, "dropped"),
-    (Courtesy, "courtesy"),
-    (PendingConfirmation, "held"),
-    (ProposalNotExecuted, "not_run"),
-)
-
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+"""What a client may call a request in labels; anything else is `other`."""
 
 _COUNTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "intent_router_blocks_total": ("Questions refused by a guard", "intent", "method"),
@@ -67,6 +38,13 @@ _COUNTERS: Final[Mapping[str, tuple[str, ...]]] = {
         "Turns by what was decided: matches (call, ask_for), abstentions and blocks",
         "adapter", "decision",
     ),
+    "orbit_turn_failures_total": (
+        "Turns that ended without an answer, by the code of the error", "adapter", "error",
+    ),
+    "orbit_words_total": ("Words of questions, by what they were taken for", "adapter", "role"),
+    "orbit_unread_words_total": ("Words that nothing was made of", "adapter", "kind"),
+    "orbit_corrections_total": ("Turns that correct what was understood before", "adapter"),
+    "orbit_feedback_total": ("Opinions on answers", "adapter", "verdict"),
     "orbit_tool_calls_total": ("Tool calls", "adapter", "tool", "operation", "status"),
     "orbit_provider_calls_total": ("Calls to embedding providers", "provider", "outcome"),
     "orbit_model_calls_total": ("Calls to chat models", "model", "outcome"),
@@ -95,6 +73,7 @@ _HISTOGRAMS: Final[Mapping[str, tuple[Sequence[float], tuple[str, ...]]]] = {
     "orbit_request_seconds": (
         _SECONDS, ("Seconds from request to the end of its response", "route"),
     ),
+    "orbit_turn_seconds": (_SECONDS, ("Seconds of turns, those that failed included", "adapter")),
     "orbit_stage_seconds": (_SECONDS, ("Seconds of each stage of a turn", "adapter", "stage")),
     "orbit_provider_seconds": (_SECONDS, ("Seconds of calls to embedding providers", "provider")),
     "orbit_model_seconds": (
@@ -139,14 +118,26 @@ class Metrics:
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """`route` is the pattern that was matched, never the path that was asked for."""
-        known = method if method in _METHODS else "other"
+        known = method if method in METHODS else "other"
         self._counters["orbit_requests_total"].labels(known, route, status).inc()
         self._histograms["orbit_request_seconds"].labels(route).observe(seconds)
 
-    def turn(self, adapter: str, answer: Answer) -> None:
-        """Count a turn that was answered, its stages and its tool calls."""
-        name = next(name for kind, name in _NAMES if isinstance(answer.decision, kind))
-        self._counters["orbit_decisions_total"].labels(adapter, name).inc()
+    def turn(self, adapter: str, answer: Answer, seconds: float, *, corrects: bool = False) -> None:
+        """Count a turn that was answered, its stages, its words and its tool calls.
+
+        One that `corrects` says that the turn before was understood wrongly.
+        """
+        self._counters["orbit_decisions_total"].labels(adapter, ending_name(answer.decision)).inc()
+        self._histograms["orbit_turn_seconds"].labels(adapter).observe(seconds)
+        if corrects:
+            self._counters["orbit_corrections_total"].labels(adapter).inc()
+        for coverage in coverages_of(answer.decision):
+            if coverage.ruled:
+                continue  # who chose the template has read more than stands in the account
+            for role, count in Counts(word.role for word in coverage.words).items():
+                self._counters["orbit_words_total"].labels(adapter, role).inc(count)
+            for kind, count in Counts(word.kind or "word" for word in coverage.unread()).items():
+                self._counters["orbit_unread_words_total"].labels(adapter, kind).inc(count)
         for stage in answer.trace.stages:
             self._histograms["orbit_stage_seconds"].labels(adapter, stage.name).observe(
                 stage.ms / 1000
@@ -158,6 +149,14 @@ class Metrics:
                 self._counters["orbit_tool_calls_total"].labels(
                     adapter, found["tool"], found["operation"], found["status"]
                 ).inc()
+
+    def turn_failed(self, adapter: str, error: str, seconds: float) -> None:
+        """`error` is the code of a failure that has a name, or one word for all others."""
+        self._histograms["orbit_turn_seconds"].labels(adapter).observe(seconds)
+        self._counters["orbit_turn_failures_total"].labels(adapter, error).inc()
+
+    def feedback(self, adapter: str, verdict: str) -> None:
+        self._counters["orbit_feedback_total"].labels(adapter, verdict).inc()
 
     def provider_call(self, provider: str, outcome: str, since: float) -> None:
         """`since` is the `perf_counter` of the call's beginning."""

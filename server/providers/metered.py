@@ -8,6 +8,7 @@ from typing import Any
 
 from server.core.chat_messages import Message, Reply, TokenUsage
 from server.core.ports import ChatModel, Embedder, Vectors
+from server.core.spans import traced_call
 from server.core.storable import storable_data, storable_text
 from server.core.token_counts import note_tokens
 from server.core.tools import ToolDefinition
@@ -25,7 +26,10 @@ class MeteredEmbedder(EmbedderWrapper):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         since = perf_counter()
-        with _outcome(lambda how: self._metrics.provider_call(self.name, how, since)):
+        with (
+            traced_call(f"embeddings {self.name}", _about("embeddings", self.name)),
+            _outcome(lambda how: self._metrics.provider_call(self.name, how, since)),
+        ):
             return await self._embedder.embed(texts)
 
 
@@ -75,8 +79,22 @@ class MeteredChatModel(ChatModelWrapper):
             note_tokens(tokens)
             self._metrics.model_call(self.name, how, since, tokens)
 
-        with _outcome(count):
+        with traced_call(f"chat {self.name}", _about("chat", self.name)) as span, _outcome(count):
             yield heard
+            if heard:
+                used = heard[0].tokens
+                told = {"input_tokens": used.prompt, "output_tokens": used.completion}
+                span.set({f"gen_ai.usage.{k}": v for k, v in told.items() if v is not None})
+
+
+def _about(operation: str, name: str) -> Mapping[str, str]:
+    """What a span tells of a call; `name` is provider and model."""
+    provider, _, model = name.partition(":")
+    return {
+        "gen_ai.operation.name": operation,
+        "gen_ai.provider.name": provider,
+        "gen_ai.request.model": model or provider,
+    }
 
 
 def _storable(reply: Reply) -> Reply:

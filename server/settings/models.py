@@ -329,6 +329,65 @@ class InboxSettings(Strict):
     """Such turns that are kept at most, and as many answered ones; then the oldest go."""
 
 
+class TracesSettings(Strict):
+    """Spans of requests and of the stages of turns, for OpenTelemetry."""
+
+    enabled: bool = False
+    """Whether spans are made and sent; needs the extra `otel`."""
+    endpoint: str | None = None
+    """Where to, as `http://collector:4318/v1/traces`; without one, as `OTEL_…` variables say."""
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
+    """Sent with them, for authentication; without any, as `OTEL_…` variables say."""
+    service_name: str | None = Field(default=None, min_length=1)
+    """Name of the service; without one, `OTEL_SERVICE_NAME`, else `orbit`."""
+    sample_ratio: float | None = Field(default=None, ge=0, le=1)
+    """Part of the traces that begin here; without one, `OTEL_TRACES_SAMPLER`, else all."""
+    close_within_s: Seconds = 3.0
+    """Seconds in which the last spans are sent when the server stops."""
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_address(cls, given: str | None) -> str | None:
+        if given is not None:
+            place = urlsplit(given)
+            if place.scheme not in ("http", "https") or not place.netloc:
+                raise ValueError("write the whole address, as http://collector:4318/v1/traces")
+        return given
+
+
+class DecisionLogSettings(Strict):
+    """A line of JSON for each turn, which `orbit.sh diff --log` asks again."""
+
+    path: RootedPath | None = None
+    """File to write to; without one, nothing is written."""
+    sample: float = Field(default=1.0, gt=0, le=1)
+    """Part of the turns that is written, chosen at random."""
+    max_file_mb: int = Field(default=50, ge=1, le=10_000)
+    """Size at which the file is put aside and a new one is begun."""
+    keep_files: int = Field(default=5, ge=1, le=10_000)
+    """Files put aside that are kept; the oldest are deleted."""
+
+
+class UsageSettings(Strict):
+    """Turns counted by key, adapter and day, for `GET /admin/usage`."""
+
+    enabled: bool = True
+    """Whether they are counted; no words are kept."""
+    keep_days: int = Field(default=400, ge=1, le=36_500)
+    """Days for which the counts are kept."""
+
+
+class TelemetrySettings(Strict):
+    """What is kept for those who watch the server, beside metrics, log and audit."""
+
+    traces: TracesSettings = TracesSettings()
+    """Spans of requests and of the stages of turns."""
+    decision_log: DecisionLogSettings = DecisionLogSettings()
+    """A line of JSON for each turn."""
+    usage: UsageSettings = UsageSettings()
+    """Turns counted by key, adapter and day."""
+
+
 Authoring = Literal["loopback", "never", "always"]
 
 
@@ -359,6 +418,8 @@ class Settings(Imports, extra="forbid"):
     """What the log holds."""
     metrics: MetricsSettings = MetricsSettings()
     """`GET /metrics`, for Prometheus."""
+    telemetry: TelemetrySettings = TelemetrySettings()
+    """Traces, the log of decisions, and usage by key."""
     access: AccessSettings = AccessSettings()
     """API keys and where they are kept."""
     conversation: ConversationSettings = ConversationSettings()

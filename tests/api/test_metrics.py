@@ -8,6 +8,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from server.access.models import NewKey
 from server.api.requests import ApiState
+from server.core.coverage import Coverage, CoveredWord, WordRole
+from server.core.decision import Answer, NoMatch
+from server.metrics.metrics import Metrics
 from tests.api.conftest import Edge
 from tests.support.api import api_over
 
@@ -40,6 +43,7 @@ async def test_what_happened_is_read_back(edge: Edge) -> None:
     assert turns[label("orbit_decisions_total", adapter="arithmetic", decision="call")] == 2
     assert turns[label("orbit_decisions_total", adapter="arithmetic", decision="no_match")] == 1
     assert turns[label("orbit_stage_seconds_count", adapter="arithmetic", stage="match")] == 3
+    assert turns[label("orbit_turn_seconds_count", adapter="arithmetic")] == 3
     by_status = {
         dict(labels)["status"]: value
         for (name, labels), value in turns.items()
@@ -47,6 +51,28 @@ async def test_what_happened_is_read_back(edge: Edge) -> None:
     }
     assert by_status == {"success": 1, "error": 1}
     assert "secret-path" not in (await edge.client.get("/metrics")).text
+
+
+def test_words_are_counted_by_what_they_were_taken_for() -> None:
+    metrics, places = Metrics(), ((0, 4), (5, 7), (8, 12), (13, 16))
+    roles: tuple[tuple[WordRole, str], ...] = (
+        *(("value", ""), ("frame", "")),
+        *(("unread", "name"), ("unread", "")),
+    )
+    words = tuple(
+        CoveredWord(*place, role, kind=kind)
+        for place, (role, kind) in zip(places, roles, strict=True)
+    )
+    read, ruled = Coverage("x" * 16, words), Coverage("x" * 16, words, ruled=True)
+    for coverage in (read, ruled):
+        answer = Answer("", 1.0, {}, NoMatch("", coverage=coverage))
+        metrics.turn("sums", answer, 0.1, corrects=coverage is read)
+    found = samples(metrics.text().decode())
+    for role, count in (("value", 1), ("frame", 1), ("unread", 2)):
+        assert found[label("orbit_words_total", adapter="sums", role=role)] == count
+    for kind in ("name", "word"):
+        assert found[label("orbit_unread_words_total", adapter="sums", kind=kind)] == 1
+    assert found[label("orbit_corrections_total", adapter="sums")] == 1
 
 
 async def test_without_a_token_only_this_machine_may_read(edge: Edge) -> None:

@@ -227,12 +227,12 @@ def test_a_disk_that_fills_in_the_middle_leaves_nothing_half_written(
 ) -> None:
     sink = fill(file(tmp_path), 3)
 
-    def full(path: Path, text: str) -> None:
+    def full(path: Path, text: str, *, durable: bool) -> None:
         path.write_text(path.read_text() + text[: len(text) // 2])
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr("server.audit.file._append_text", full)
+        disk.setattr("server.audit.file.append_text", full)
         with pytest.raises(StoreUnavailable, match="No space left"):
             fill(sink, 1)
     fill(sink, 1)

@@ -91,6 +91,7 @@ def test_logged_questions_are_replayed_and_nobody_said_what_is_right(tmp_path: P
         ({"question": "a", "adapter": "x", "decision": {}}, "y", (), (0, 0, 1)),
         ({"question": "a", "more": 1}, "y", ("a",), (0, 0, 0)),
         ({"question": "a", "masked": True}, None, (), (1, 0, 0)),
+        ({"question": "a", "adapter": "x", "answered_by": "y"}, "y", ("a",), (0, 0, 0)),
         ({"question": 5}, None, (), (0, 1, 0)),
         ({"question": " "}, None, (), (0, 1, 0)),
         (["question"], None, (), (0, 1, 0)),
@@ -108,6 +109,23 @@ def test_lines_of_a_log(
     found = read_decision_log(log, adapter)
     assert found.questions == tuple(map(LoggedQuestion, kept))
     assert (found.masked, found.unusable, found.elsewhere) == left_out
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ({"question": "and Ana?", "alone": False}, "1 line left out, of conversations"),
+        ({"question": "yes", "kind": "confirmation"}, "1 line left out, confirmations or calls"),
+        ({"question": "", "masked": True}, "1 line left out, masked"),
+    ],
+)
+def test_what_cannot_be_asked_by_itself_is_told(
+    tmp_path: Path, line: dict[str, Any], told: str
+) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps(line))
+    found = read_decision_log(log)
+    assert (found.questions, [note.startswith(told) for note in found.notes()]) == ((), [True])
 
 
 def test_without_a_question_there_is_nothing_to_compare(tmp_path: Path) -> None:

@@ -157,6 +157,7 @@ async def note_feedback(request: Request, caller: KeyHolder) -> None:
         if said.expected not in known:
             raise FieldsInvalid([("expected", unknown("template", said.expected, known))])
     await adapter.inbox.mark(caller, Feedback(**said.model_dump()))
+    adapter.metrics.feedback(adapter.name, said.verdict)
 
 
 @router.delete(

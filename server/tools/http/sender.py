@@ -15,6 +15,7 @@ import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_exponential, wait_random
 
+from server.core.spans import traced_call
 from server.errors import ToolError, ToolFailed, ToolTimedOut
 from server.library.http_model import IDEMPOTENT, HttpService
 from server.responses.decoder import AnswerUnreadable, read_json
@@ -28,6 +29,7 @@ _REJECTIONS: Final = frozenset((400, 404, 409, 410, 422))
 """What was asked is not there, or cannot be asked like that."""
 _PASSING_FAULTS: Final = frozenset((502, 503, 504))
 _MAX_BACKOFF_S: Final = 5.0
+_PORTS: Final = {"http": 80, "https": 443}
 _MAX_DATE_CHARS: Final = 60
 _ERROR_BODY_BYTES: Final = 16_384
 _ERROR_BODY_VALUES: Final = 2_000
@@ -77,7 +79,7 @@ class Sender:
         """Send once, redirects included. Raises `TryAgain` where trying once more may help."""
         try:
             async with self._slots:
-                received = await self._follow(request, service)
+                received = await self._traced(request, service)
         except httpx.TransportError as error:
             failure = _transport_failure(request.host, error)
             if _may_repeat(request, error):
@@ -98,10 +100,30 @@ class Sender:
             raise TryAgain(failed, _retry_after_s(received.headers))
         raise failed
 
-    async def _follow(self, request: FilledRequest, service: HttpService) -> Received:
+    async def _traced(self, request: FilledRequest, service: HttpService) -> Received:
+        """Send once, in a span of its own; its attributes are without path and query."""
+        url = httpx.URL(request.url)
+        about: dict[str, str | int] = {
+            "http.request.method": request.method,
+            "server.address": url.host,
+            "server.port": url.port or _PORTS.get(url.scheme, 0),
+            "url.scheme": url.scheme,
+        }
+        with traced_call(request.method, about) as span:
+            received = await self._follow(request, service, span.traceparent)
+            span.set({"http.response.status_code": received.status})
+            if received.status >= 400:
+                span.fail(str(received.status))
+            return received
+
+    async def _follow(
+        self, request: FilledRequest, service: HttpService, traceparent: str
+    ) -> Received:
         sent = self._client.build_request(
             request.method, request.url, headers=request.headers, content=request.content
         )
+        if traceparent:  # not part of the filled request, by which answers are remembered
+            sent.headers.setdefault("traceparent", traceparent)
         for _ in range(service.max_redirects + 1):
             response = await self._client.send(sent, stream=True)
             try:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from server.core.spans import traced_call
 from server.core.tools import ToolCall
 from server.errors import ArgumentsInvalid, ToolFailed, ToolUnknown
 from server.library.caller import CALLER_ARGUMENTS
@@ -87,11 +88,12 @@ class SqlCalls:
         """
         deadline = asyncio.get_running_loop().time() + timeout_s
         run, statement = self._statement(call)
-        if run.execution.effect == "write":
-            rows, changed = await self.database.change(statement, deadline=deadline)
-            return await _taken(rows, self.limits) | {"row_count": changed}
-        async with self.database.rows(statement, deadline=deadline) as rows:
-            return await _taken(rows, self.limits)
+        with traced_call(self.database.address.kind, self._about(call)):
+            if run.execution.effect == "write":
+                rows, changed = await self.database.change(statement, deadline=deadline)
+                return await _taken(rows, self.limits) | {"row_count": changed}
+            async with self.database.rows(statement, deadline=deadline) as rows:
+                return await _taken(rows, self.limits)
 
     @asynccontextmanager
     async def stream(
@@ -106,7 +108,7 @@ class SqlCalls:
             raise ToolFailed("as many downloads as may run at a time are running; try again later")
         self._streams += 1
         try:
-            async with self.database.rows(statement, deadline=deadline) as rows:
+            async with self._traced_rows(call, statement, deadline) as rows:
                 names = column_names(rows.columns)
                 yield names, _pieces(rows, names, self.limits.cell_chars)
         finally:
@@ -114,6 +116,23 @@ class SqlCalls:
 
     async def close(self) -> None:
         await self.database.close()
+
+    @asynccontextmanager
+    async def _traced_rows(
+        self, call: ToolCall, statement: Statement, deadline: float
+    ) -> AsyncIterator[Rows]:
+        with traced_call(self.database.address.kind, self._about(call)):
+            async with self.database.rows(statement, deadline=deadline) as rows:
+                yield rows
+
+    def _about(self, call: ToolCall) -> Mapping[str, str]:
+        """What a span tells of a call: the template in place of its SQL, and no values."""
+        template = call.template_id
+        return {
+            "db.system.name": self.database.address.kind,
+            "db.query.summary": template,
+            "orbit.template.id": template,
+        }
 
     def _statement(self, call: ToolCall) -> tuple[SqlRun, Statement]:
         try:
