@@ -156,16 +156,16 @@ def test_what_has_nothing_to_do_with_the_library_is_said_to_fit_nothing(kitchen:
 
 def test_a_refusal_is_about_the_template_that_the_question_is_most_like(kitchen: Kitchen) -> None:
     """Where no call is any good, whichever of them is the least bad."""
-    judged, ranking = kitchen.judged("never set a timer for 7 minutes")
-    likely = max(judged, key=lambda one: one.candidate.ranked.probability)
+    (likely, *_), ranking = kitchen.judged("set a timer for 7 minutes")
+    ranked = replace(likely.candidate.ranked, template_id="weather", probability=0.05)
+    other = replace(likely.candidate, ranked=ranked)
     hopeless = [
-        replace(one, objection=None, match=replace(one.match, confidence=confidence))
-        for one, confidence in zip(judged, (0.01, 0.02), strict=True)
+        Judged(other, replace(likely.match, template_id="weather", confidence=0.02)),
+        Judged(likely.candidate, replace(likely.match, confidence=0.01)),
     ]
-    hopeless.sort(key=lambda one: -one.match.confidence)
     chosen = choose(kitchen.parts, hopeless, ranking)
     assert isinstance(chosen, NoMatch)
-    assert chosen.nearest[0].template_id == likely.match.template_id
+    assert [one.template_id for one in chosen.nearest] == ["timer", "weather"]
 
 
 def test_nothing_is_chosen_of_nothing(kitchen: Kitchen) -> None:
