@@ -16,6 +16,7 @@ from server.core.decision import (
     NoMatch,
     SeveralCalls,
 )
+from server.core.tools import Source
 from server.library.sql_model import SqlExecution
 from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, choose_template
@@ -179,9 +180,14 @@ def _takes_any_name(candidate: Candidate) -> bool:
     """Whether it takes a text that the data may not have, but those behind another template."""
     if not isinstance(candidate.template.execution, SqlExecution):
         return False
-    texts = {p.name for p in candidate.template.parameters if p.type == "string" and not p.enum}
+    return any(source.kind in _FREE for source in _free_texts(candidate))
+
+
+def _free_texts(candidate: Candidate) -> list[Source]:
+    """Where the values come from that may be any text."""
     sources = candidate.found.sources
-    return any(sources[name].kind in _FREE for name in texts & sources.keys())
+    texts = (p.name for p in candidate.template.parameters if p.type == "string" and not p.enum)
+    return [sources[name] for name in texts if name in sources]
 
 
 def alternatives(parts: DeciderDependencies, judged: Sequence[Judged]) -> list[Judged]:
@@ -286,14 +292,15 @@ def _counter(candidate: Candidate, senses: MessageSenses) -> Objection | None:
     """What its author wrote against the template, where the question is nearer to that.
 
     One that only its verb sets apart, such as unblock, speaks against questions that have it. None
-    speaks against a question that is wholly read, and has no word in common with it: what makes
-    them alike is then a name.
+    speaks against a question with a name that is wholly read, and has no word in common with it:
+    what makes them alike is then that there is a name.
     """
     ranked = candidate.ranked
     if ranked.counter <= 0:
         return None
     if ranked.counter < 1:
-        if reads_all(candidate) and not _shares_words(candidate, ranked.counter_example, senses):
+        named = any(_free_texts(candidate)) and reads_all(candidate)
+        if named and not _shares_words(candidate, ranked.counter_example, senses):
             return None
         apart = verbs_apart(ranked.counter_example, candidate.frame, senses.reader)
         words = {stem(word, senses.reader.code) for word in senses.words}

@@ -126,7 +126,7 @@ def test_without_duckdb_the_shop_is_made_and_the_rest_is_told(
     assert made.exit_code == 0
     assert [file.name for file in (tmp_path / "data" / "demo").iterdir()] == ["shop.db"]
     assert (tmp_path / ".env").read_text() == "DEMO_SHOP=true\n"
-    assert "install duckdb && orbit demo-databases --config" in made.stderr
+    assert "pip install 'orbit-server[duckdb]' && orbit demo-databases --config" in made.stderr
     assert "--adapter open-data" not in made.stderr
 
 

@@ -67,6 +67,19 @@ LIBRARY = Library(
                 (),
                 BuiltinExecution("calculator", "add"),
             ),
+            Template(
+                "recipes",
+                "List the recipes of a cook",
+                "function",
+                (
+                    "recipes of Ada Bloom",
+                    "show me the recipes of Bo Anders",
+                    "which recipes are from Cleo Dunn?",
+                    "all recipes by Dan Ericson",
+                ),
+                (Parameter("cook", "string"),),
+                BuiltinExecution("calculator", "add"),
+            ),
         )
     },
 )
@@ -127,17 +140,17 @@ def test_what_speaks_against_it_leaves_next_to_nothing(kitchen: Kitchen) -> None
 
 
 @pytest.mark.parametrize(
-    ("counter", "speaks"),
+    ("text", "counter", "speaks"),
     [
-        ("who reports to Luísa Gonzaga?", False),  # alike for a name in both
-        ("what does a timer for 10 minutes cost?", True),
+        ("show me the recipes of Fay Greene", "who reports to Ada Bloom?", False),  # but for a name
+        ("show me the recipes of Fay Greene", "delete the recipes of Ada Bloom", True),
+        ("start a timer for 7 minutes", "the match took 90 minutes", True),  # there is no name
     ],
 )
-def test_a_counter_example_speaks_against_questions_that_share_a_word(
-    kitchen: Kitchen, counter: str, *, speaks: bool
+def test_a_counter_example_that_is_like_it_for_a_name_alone_says_nothing(
+    kitchen: Kitchen, text: str, counter: str, *, speaks: bool
 ) -> None:
-    """A question that is wholly read has to have a word of it."""
-    parts, text = kitchen.parts, "start a timer for 7 minutes"
+    parts = kitchen.parts
     reading = parts.extractor.read(text, NOW)
     ranking = kitchen.runner.run(parts.matcher.rank(text, limit=1))
     near = replace(ranking.candidates[0], counter=0.2, counter_example=counter)
@@ -149,7 +162,7 @@ def test_a_counter_example_speaks_against_questions_that_share_a_word(
 
 
 def test_what_has_nothing_to_do_with_the_library_is_said_to_fit_nothing(kitchen: Kitchen) -> None:
-    chosen = kitchen.chosen("who painted the Mona Lisa for Quillon")
+    chosen = kitchen.chosen("the Mona Lisa hangs beside Quillon")
     assert isinstance(chosen, NoMatch)
     assert "sure" in chosen.why or "no template at all" in chosen.why
 
