@@ -12,6 +12,7 @@ from server.core.decision import MissingParameter
 from server.core.tools import Effect, Source, ToolCall, ToolDefinition, ToolParameter
 from server.core.turn import Intent
 from server.errors import Location
+from server.library.caller import CALLER_ARGUMENTS
 from server.library.http_model import HttpDefaults, HttpExecution
 from server.library.parameter_types import (
     CUSTOM,
@@ -223,6 +224,16 @@ class Template:
     @property
     def required(self) -> tuple[Parameter, ...]:
         return tuple(p for p in self.parameters if p.required)
+
+    @property
+    def is_for_caller(self) -> bool:
+        """Whether its request or statement says who asks, so that it is about that person."""
+        match self.execution:
+            case SqlExecution(sql):
+                return not sql.names.isdisjoint(CALLER_ARGUMENTS)
+            case HttpExecution():
+                return not self.execution.names.isdisjoint(CALLER_ARGUMENTS)
+        return False
 
     def agrees(self, intent: Intent | None) -> bool | None:
         """Return whether it is meant for the detected intent; None where nothing tells.

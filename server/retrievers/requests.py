@@ -66,8 +66,10 @@ def objection(
     """Return what in a message speaks against doing what the template does, if anything does.
 
     A template that reads and takes nothing has nothing that such a word could narrow, and does no
-    harm: there it only counts as evidence.
+    harm: there it only counts as evidence. One that answers for whoever asks is about nobody else.
     """
+    if template.is_for_caller and (other := _somebody_else(frame, senses, coverage)) is not None:
+        return other
     if template.effect == "read" and not template.parameters:
         return None
     if (moment := _moment_left(frame, senses, coverage)) is not None:
@@ -281,6 +283,26 @@ def _bound_left(coverage: Coverage) -> Objection | None:
         if before is not None and bounds and word.role == "unread" and word.kind == "number":
             return Objection("detail", coverage.text[before.start : word.end])
         before = word
+    return None
+
+
+def _somebody_else(frame: Frame, senses: MessageSenses, coverage: Coverage) -> Objection | None:
+    """Whom a message is about, where that is not whoever asks: how many days does Bob have left."""
+    reader, words = senses.reader, senses.words
+    if any(reader.is_speaker(word) for word in words):
+        return None
+    unread = {word.start: word for word in coverage.unread()}
+    for at, (word, start) in enumerate(zip(words, senses.starts, strict=False)):
+        if reader.is_somebody_else(word) and stem(word, reader.code) not in frame.stems:
+            return Objection("detail", word)
+        found = unread.get(start)
+        if found is None or found.kind not in _NAMING | {"name"}:
+            continue
+        after = words[at + 1] if at + 1 < len(words) else ""
+        beside = reader.is_state(words, at - 1) or reader.is_state(words, at + 1)
+        led = at > 0 and reader.is_lead(words[at - 1])
+        if found.kind == "name" or beside or led or after == "'":
+            return Objection("detail", coverage.text[found.start : found.end])
     return None
 
 

@@ -324,6 +324,7 @@ WordGroup = Literal[
     "possessives", "preferred_over", "preferring",
     "prepositions", "pronouns",
     "range_leads", "rate_names", "sentence_leads", "set_phrases", "since_words",
+    "somebody_else", "speaker",
     "target_fillers",
     "target_pronouns", "text_names", "through", "to_me", "turns", "until_words",
     "up_to_today", "url_names", "value_fillers",

@@ -166,6 +166,18 @@ class SenseReader:
         """Whether it is the person who asks, to whom something is told or given."""
         return word in self._language.group("to_me")
 
+    def is_speaker(self, word: str) -> bool:
+        """Whether it is the person who asks: I, my."""
+        return word in self._language.group("speaker")
+
+    def is_somebody_else(self, word: str) -> bool:
+        """Whether it stands for a person who does not ask: she, their."""
+        return word in self._language.group("somebody_else")
+
+    def is_state(self, words: Sequence[str], index: int) -> bool:
+        """Whether a verb stands there that somebody's name may stand beside: has, does."""
+        return 0 <= index < len(words) and self._states.at(words, index) is not None
+
     def leads_to_verb(self, word: str) -> bool:
         """Whether a verb follows it in a request, and no noun: to, can you."""
         return word in self._before_verbs

@@ -127,6 +127,36 @@ async def test_a_question_cannot_name_somebody_else(office: Office, question: st
     assert {a.path for a in office.service.asked} <= {"/people/ana/leave"}
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how many days does bob have left",
+        "how many days does Bob have left?",
+        "Bob's leave balance please",
+        "how many vacation days are left for bob",
+        "how much leave does she have",
+        "book 1 day off for bob",
+    ],
+)
+async def test_what_is_about_somebody_else_is_declined_and_names_them(
+    office: Office, question: str
+) -> None:
+    """Whoever asks would get their own days, as if they were Bob's."""
+    async with office.client("ana") as client:
+        answer = await client.ask(question)
+    assert not answer.answered
+    assert answer.proposal is None
+    assert ("she" if "she" in question else "bob") in answer.content.lower()
+    assert office.service.asked == []
+
+
+@pytest.mark.parametrize("question", ["how many vacation days are left", "leave balance please"])
+async def test_what_names_nobody_is_about_whoever_asks(office: Office, question: str) -> None:
+    async with office.client("ana") as client:
+        answer = await client.ask(question)
+    assert answer.content == "You have 12 days left."
+
+
 async def test_values_by_name_cannot_either(office: Office) -> None:
     async with office.client("ana") as client:
         asked = await client.ask("take some days off", session_id="s")
