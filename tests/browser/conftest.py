@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -156,6 +156,20 @@ def make_tab(context: "BrowserContext", site: Site) -> Tab:
 
     tab.page.on("console", note)
     return tab
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Function, call: "pytest.CallInfo[None]"
+) -> "Generator[None, pytest.TestReport, pytest.TestReport]":
+    """What a page showed when its test failed stands in the report, and on a screenshot."""
+    report = yield
+    tab = item.funcargs.get("tab") if report.when == "call" and report.failed else None
+    if isinstance(tab, Tab):
+        tab.shot(f"failed-{item.name}")
+        report.sections.append(("page", tab.page.locator("body").inner_text()))
+        report.sections.append(("faults", "\n".join(tab.faults)))
+    return report
 
 
 @pytest.fixture

@@ -97,8 +97,7 @@ def test_a_question_that_is_not_understood_is_mended_in_the_page(tab: Tab, site:
     unread = tab.page.get_by_test_id("coverage").locator("[data-as=unread]")
     assert unread.count() >= 1
     tab.page.get_by_test_id("mend").click()
-    tab.page.get_by_test_id("quick-text").wait_for()
-    assert tab.page.get_by_test_id("quick-text").input_value() == question
+    tab.wait_for_value(tab.page.get_by_test_id("quick-text"), question)
     tab.page.locator("select").filter(has_text="opening_hours").last.select_option("opening_hours")
     tab.page.get_by_test_id("quick-preview").click()
     tab.page.get_by_test_id("quick-save").wait_for()
