@@ -148,6 +148,22 @@ def test_a_draft_is_asked_beside_the_version_that_runs(tab: Tab, site: Site) -> 
     assert path.read_text() == before
 
 
+def test_what_is_typed_while_a_file_is_read_again_stays(tab: Tab, site: Site) -> None:
+    held: list[Route] = []
+    editor = open_file(tab, site.folder / "adapters/workshop/domain.yaml")
+    tab.page.wait_for_load_state("networkidle")
+    tab.page.route("**/files/content*", lambda route: held.append(route))
+    named = tab.page.get_by_role("button", name="domain.yaml")
+    named.or_(tab.page.get_by_role("link", name="domain.yaml")).first.click()
+    editor.fill("domain: {name: typed meanwhile}\n")
+    while not held:
+        tab.page.wait_for_timeout(20)
+    with tab.page.expect_response("**/files/content*"):
+        held[0].continue_()
+    tab.page.wait_for_timeout(200)  # for what would be put in its place
+    assert editor.input_value() == "domain: {name: typed meanwhile}\n"
+
+
 def test_the_inbox_makes_an_example(tab: Tab, site: Site) -> None:
     tab.sign_in_by_link()
     open_view(tab, "ask")

@@ -52,6 +52,7 @@ class Author {
     this.adapter = ctx.adapter;
     this.files = [];
     this.current = null;
+    this.opening = 0;
     this.problems = [];
     this.templates = [];
     this.stopped = new AbortController();
@@ -97,7 +98,7 @@ class Author {
     const begins = new RegExp(`^[ -]*id: *["']?${escaped(template)}["']? *(#.*)?$`);
     for (const { id } of this.files.filter((file) => file.kind === "templates")) {
       try {
-        if (!isEdited(this.draft(id))) await this.read(id);
+        if (!isEdited(this.draft(id))) await this.refresh(id);
       } catch {
         continue; // one that cannot be shown is told of when it is opened
       }
@@ -227,13 +228,15 @@ class Author {
   }
 
   async open(id, line, { focus = true } = {}) {
+    const turn = (this.opening += 1);
     try {
-      if (!this.draft(id) || !isEdited(this.draft(id))) await this.read(id);
+      if (!isEdited(this.draft(id))) await this.refresh(id);
     } catch (failure) {
       this.say("bad", sayError(failure));
       return;
     }
-    if (this.stopped.signal.aborted) return;
+    if (this.stopped.signal.aborted || turn !== this.opening) return;
+    const isOpen = id === this.current;
     const file = this.files.find((one) => one.id === id);
     this.current = id;
     lastFile.set(this.adapter, id);
@@ -241,18 +244,31 @@ class Author {
     this.name.title = id;
     clear(this.name).append(h("span", { class: "clip muted" }, id.slice(0, at)), h("span", {}, id.slice(at)));
     this.editor.setReadOnly(file.writable === false);
-    this.editor.setValue(this.draft(id).text);
+    const { text } = this.draft(id);
+    if (!isOpen || this.editor.value !== text) this.editor.setValue(text);
     this.markProblems();
     this.showState();
     if (line) this.editor.goTo(line, 1, { focus });
   }
 
+  /** Read a file again, unless it is edited by the time that it is there. */
+  async refresh(id) {
+    const found = await this.fetch(id);
+    if (!isEdited(this.draft(id))) this.keep(id, found);
+  }
+
   async read(id) {
-    const found = await api.get(`${this.base}/files/content?id=${encodeURIComponent(id)}`);
+    this.keep(id, await this.fetch(id));
+  }
+
+  fetch(id) {
+    return api.get(`${this.base}/files/content?id=${encodeURIComponent(id)}`);
+  }
+
+  keep(id, found) {
     drafts.set(keyOf(this.adapter, id), {
       base: found.text, text: found.text, version: found.version,
     });
-    return found;
   }
 
   typed(text) {
@@ -478,7 +494,7 @@ class Author {
   async reread() {
     const open = this.current;
     for (const file of this.files) {
-      if (this.draft(file.id) && !isEdited(this.draft(file.id))) await this.read(file.id);
+      if (this.draft(file.id) && !isEdited(this.draft(file.id))) await this.refresh(file.id);
     }
     if (open === this.current) {
       this.editor.setValue(this.draft(open).text, { keepPlace: true });
