@@ -13,7 +13,7 @@ import pytest
 from tests.support.api import client_from, running
 from tests.support.sql_shop import Shop, open_shop
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 LISTED = "Show me the orders in Lisbon"
 """Orders 3, 6, 9 … of Ana Silva."""

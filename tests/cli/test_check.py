@@ -13,6 +13,8 @@ from server.cli.main import command_line
 from tests.support.as_specified import AS_SPECIFIED
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 
+pytestmark = pytest.mark.slow
+
 WEATHER: dict[str, Any] = {
     "id": "get_weather",
     "description": "Get current weather for a location",
