@@ -33,6 +33,22 @@ SMALL: Mapping[str, tuple[str, str, dict[str, Any]]] = {
     "divide": ("calculator", "divide", {"a": 10.5, "b": 3}),
     "add, 5 numbers": ("calculator", "add", {"values": [1, 2.5, 3, 4, 5]}),
     "round": ("calculator", "round", {"value": 2.675, "decimals": 2}),
+    "evaluate, digits": ("calculator", "evaluate", {"expression": "(3 + 4) * 2 ^ 5 - 10 / 4"}),
+    "evaluate, words": (
+        "calculator",
+        "evaluate",
+        {"expression": "300 including 20% VAT without the VAT"},
+    ),
+    "evaluate, units": (
+        "calculator",
+        "evaluate",
+        {"expression": "half of 12 kg plus 300 g minus two thirds of 900 g"},
+    ),
+    "business days": (
+        "date_time",
+        "business_days",
+        {"date1": "2025-03-04", "date2": "2025-12-25"},
+    ),
     "now": ("date_time", "now", {}),
     "diff": ("date_time", "diff", {"date1": "2025-03-04", "date2": "2025-12-25"}),
     "add_days": ("date_time", "add_days", {"date": "2025-03-04", "days": 30}),
