@@ -121,7 +121,8 @@ class GuardStore:
         rows = [asdict(decision) | {"turn": decision.turn[:64]} for decision in decided]
 
         def work(connection: sa.Connection) -> None:
-            for key, count in counts.items():
+            # In one order, so that no two servers wait for each other's rows.
+            for key, count in sorted(counts.items()):
                 _add_count(connection, key, count)
             if rows:
                 connection.execute(DECISIONS.insert(), rows)
