@@ -1,0 +1,1 @@
+"""Replicas behind a balancer: what `utils/cluster/run` claims, and that it can say no."""
