@@ -25,6 +25,7 @@ MODULES = sorted(
 FEW: dict[str, tuple[str, ...]] = {
     "ask": ("--rounds", "1", "--json"),
     "bfcl": ("{bfcl}", "--json"),
+    "big_library": ("--templates", "40", "--questions", "120", "--large-from", "2", "--json"),
     "blind": (
         *("--agent", "{blind}/some.jsonl", "{blind}/more.jsonl", "--library", "{blind}/sums"),
         *("--model", "{blind}/replies.yaml", "--provider", "scripted", "--json"),
@@ -48,6 +49,7 @@ FEW: dict[str, tuple[str, ...]] = {
     "synthesis": ("--results", "1"),
     "policy": ("--runs", "5", "--json"),
     "tools": ("--runs", "5", "--json"),
+    "workers": ("--rounds", "1", "--seconds", "0.5", "--config", "{config}", "--json"),
 }
 """What makes each benchmark short."""
 

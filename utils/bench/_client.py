@@ -6,29 +6,39 @@ as the answer itself.
 
 import asyncio
 import json
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 
+class Reply(NamedTuple):
+    """An answer, whatever it says."""
+
+    status: int
+    body: bytes
+
+
 class Connection:
-    """One kept-alive connection that asks `/chat`, one question after the other."""
+    """One kept-alive connection that posts JSON, one request after the other."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: bytes
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: str
     ) -> None:
         self._reader = reader
         self._writer = writer
         self._head = head
+        self.is_over = False
+        """Whether the other side closes it after the last answer."""
 
     @classmethod
     async def open(cls, url: str, key: str) -> Self:
         at = urlsplit(url)
         reader, writer = await asyncio.open_connection(at.hostname, at.port)
         head = (
-            f"POST /chat HTTP/1.1\r\nHost: {at.netloc}\r\nAuthorization: Bearer {key}\r\n"
+            f"HTTP/1.1\r\nHost: {at.netloc}\r\nAuthorization: Bearer {key}\r\n"
             "Content-Type: application/json\r\nContent-Length: "
         )
-        return cls(reader, writer, head.encode())
+        return cls(reader, writer, head)
 
     async def ask(self, question: str) -> bytes:
         """The answer's body, as JSON.
@@ -36,15 +46,28 @@ class Connection:
         Raises:
             SystemExit: the server answered with an error.
         """
-        body = json.dumps({"message": question}).encode()
-        self._writer.write(self._head + str(len(body)).encode() + b"\r\n\r\n" + body)
+        reply = await self.post("/chat", {"message": question})
+        if reply.status != 200:
+            raise SystemExit(f"the server refused: {reply.body.decode()}")
+        return reply.body
+
+    async def post(self, path: str, asked: Mapping[str, Any]) -> Reply:
+        """Post JSON.
+
+        Raises:
+            ConnectionError, asyncio.IncompleteReadError: the connection ended without an answer.
+        """
+        body = json.dumps(asked).encode()
+        self._writer.write(f"POST {path} {self._head}{len(body)}\r\n\r\n".encode() + body)
         head = await self._reader.readuntil(b"\r\n\r\n")
-        lines = head.lower().split(b"\r\n")
+        first, *lines = head.lower().split(b"\r\n")
+        self.is_over = b"connection: close" in lines
         length = next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))
-        answer = await self._reader.readexactly(length)
-        if b" 200 " not in lines[0]:
-            raise SystemExit(f"the server refused: {answer.decode()}")
-        return answer
+        return Reply(int(first.split()[1]), await self._reader.readexactly(length))
+
+    def abandon(self) -> None:
+        """Close it at once, whatever is under way."""
+        self._writer.transport.abort()
 
     async def close(self) -> None:
         self._writer.close()

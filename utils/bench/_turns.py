@@ -109,7 +109,9 @@ async def open_with_services(
         settings = settings.model_copy(update={"data_dir": data})
         found = next(adapter for adapter in settings.adapters if adapter.name == name)
         found = found.model_copy(update={"enabled": True})
-        async with open_adapter(settings, environ, found, remembers=remembers) as adapter:
+        async with open_adapter(
+            settings, environ, found, remembers=remembers, learnt=True
+        ) as adapter:
             # The library is what is measured: no model fills or words anything.
             yield replace(adapter, models=None), settings
 
@@ -124,7 +126,7 @@ async def open_library(
     """
     settings, environ = read_settings(_write_config(folder, data, more), os.environ)
     timeout_s = 2 * settings.adapters[0].config.agent.model_timeout + _TIMEOUT_S
-    async with open_adapter(settings, environ, settings.adapters[0]) as adapter:
+    async with open_adapter(settings, environ, settings.adapters[0], learnt=True) as adapter:
         silent = replace(adapter, chain=adapter.chain.rehearsed(RunsNothing), models=None)
         yield Opened(silent, settings.access.roles.names[-1], today, timeout_s)
 

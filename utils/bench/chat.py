@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -57,11 +57,13 @@ def main() -> None:
     print(json.dumps(figures, indent=2) if options.json else as_text(figures))
 
 
-def start(place: list[str]) -> tuple[float, subprocess.Popen[str], str]:
+def start(
+    place: list[str], *, program: Sequence[str] = ("-m", "server")
+) -> tuple[float, subprocess.Popen[str], str]:
     """Start a server on a free port; seconds until `/ready` answers 200."""
     begin = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "server", "serve", "--port", "0", *place],
+        [sys.executable, *program, "serve", "--port", "0", *place],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
@@ -91,11 +93,11 @@ def stop(process: subprocess.Popen[str]) -> None:
     process.communicate(timeout=30)
 
 
-def make_key(place: list[str], adapter: str = ADAPTER) -> str:
+def make_key(place: list[str], adapter: str = ADAPTER, *more: str) -> str:
     made = subprocess.run(
         [
             *(sys.executable, "-m", "server", "keys", "create", "--json"),
-            *("--adapter", adapter, *place),
+            *("--adapter", adapter, *more, *place),
         ],
         cwd=ROOT,
         check=True,
