@@ -263,6 +263,10 @@ class Project:
         found: list[dict[str, Any]] = _plain([each.to_openai_schema() for each in tools])
         return found
 
+    async def learnt(self, adapter: str | None = None) -> None:
+        """Wait until the head of a large library is learnt, before which neighbours answer."""
+        await self._opened.opened_by(self._caller_of(adapter)).learnt()
+
     async def forget(self, session_id: str, *, adapter: str | None = None) -> None:
         """Forget a conversation and what waits in it, whether there is one or not."""
         caller = self._caller_of(adapter)
@@ -383,6 +387,9 @@ class BlockingProject:
 
     def tools(self, adapter: str | None = None) -> list[dict[str, Any]]:
         return self._portal.call(self._project.tools, adapter)
+
+    def learnt(self, adapter: str | None = None) -> None:
+        self._portal.call(self._project.learnt, adapter)
 
     def forget(self, session_id: str, *, adapter: str | None = None) -> None:
         self._portal.call(partial(self._project.forget, session_id, adapter=adapter))

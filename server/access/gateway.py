@@ -4,17 +4,18 @@ import hmac
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from time import time
 from typing import Final
 
+from server.core.claims import MemoryClaims
 from server.core.gateway import HEADERS, sign_caller
+from server.core.ports import Claims
 from server.core.turn import Caller
 from server.errors import GatewayRefused
 
 _USER_ID: Final = re.compile(r"[!-~]{1,255}")
 _SECONDS: Final = re.compile(r"[0-9]{1,12}")
-_MOST_REMEMBERED: Final = 100_000
+_KIND: Final = "gateway request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,10 @@ class Gateway:
     roles: tuple[str, ...] = ()
     max_age_s: float = 60.0
     clock_s: Callable[[], float] = time
-    _seen: dict[str, float] = field(default_factory=dict, repr=False)
-    _lock: Lock = field(default_factory=Lock, repr=False)
+    seen: Claims = field(default_factory=MemoryClaims, repr=False)
+    """The signatures that were used."""
 
-    def speak_for(
+    async def speak_for(
         self, caller: Caller, headers: Mapping[str, str], method: str, path: str, body: bytes
     ) -> Caller:
         """Return whom the request is for: the caller, or the user that its gateway names.
@@ -53,20 +54,15 @@ class Gateway:
             raise GatewayRefused("the signature of the gateway is too old")
         if not _USER_ID.fullmatch(user) or role not in self.roles:
             raise GatewayRefused("the gateway names no user or no role that is known")
-        self._refuse_replay(signature)
+        await self._refuse_replay(signature)
         return replace(caller, user_id=user, role=role)
 
-    def _refuse_replay(self, signature: str) -> None:
-        now = self.clock_s()
-        with self._lock:
-            if signature in self._seen:
-                raise GatewayRefused("this request of the gateway was sent before")
-            if len(self._seen) >= _MOST_REMEMBERED:
-                for old in [s for s, end in self._seen.items() if end < now]:
-                    del self._seen[old]
-                if len(self._seen) >= _MOST_REMEMBERED:
-                    raise GatewayRefused("too many requests of the gateway at once")
-            self._seen[signature] = now + 2 * self.max_age_s
+    async def _refuse_replay(self, signature: str) -> None:
+        claimed = await self.seen.claim(_KIND, signature, for_s=2 * self.max_age_s)
+        if claimed == "held":
+            raise GatewayRefused("this request of the gateway was sent before")
+        if claimed == "full":
+            raise GatewayRefused("too many requests of the gateway at once")
 
 
 def names_a_user(headers: Mapping[str, str]) -> bool:

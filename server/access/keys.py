@@ -27,6 +27,7 @@ from server.errors import (
     StoreUnavailable,
 )
 from server.metrics.metrics import Metrics
+from server.storage.announcements import Announcer
 from server.storage.database import (
     BATCH_TIMEOUT_S,
     STORE_TIMEOUT_S,
@@ -36,7 +37,7 @@ from server.storage.database import (
     unavailable,
     utc_now,
 )
-from server.storage.files import load_or_create_secret
+from server.storage.installation import InstallationSecret, check_secret
 from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
@@ -51,7 +52,8 @@ class KeyStore:
     """Keys in a database, of which only keyed hashes are stored.
 
     A verified key is remembered for `remember_s` seconds. A revoke is effective at
-    once in the process that does it, and within that time in every other.
+    once in the process that does it, and announced to every other; within that time it is
+    effective there even if it is not heard.
     """
 
     def __init__(
@@ -64,8 +66,10 @@ class KeyStore:
         now: Callable[[], datetime] = utc_now,
         clock_s: Callable[[], float] = monotonic,
         metrics: Metrics | None = None,
+        announcer: Announcer | None = None,
     ) -> None:
         self._database = Database(engine, threads=_THREADS, timeout_s=timeout_s)
+        self._announcer = announcer or Announcer.of_process()
         self._mint = mint
         self._now = now
         self._clock_s = clock_s
@@ -83,7 +87,7 @@ class KeyStore:
     async def open(
         cls,
         url: str,
-        secret_path: Path,
+        secret: Path | InstallationSecret,
         *,
         timeout_s: float = STORE_TIMEOUT_S,
         remember_s: float = 2.0,
@@ -91,18 +95,20 @@ class KeyStore:
         clock_s: Callable[[], float] = monotonic,
         metrics: Metrics | None = None,
         migrate: bool = True,
+        announcer: Announcer | None = None,
     ) -> Self:
         """Open the store at a database URL, making database and secret if there are none.
 
-        An older schema is refused without `migrate`. A check of a key waits `timeout_s` for the
-        database, and no longer. Raises `StoreUnavailable`: the database cannot be used; or
-        `ConfigurationInvalid`: the secret cannot be used.
+        What is changed is announced to other processes by the `announcer`. An older schema is
+        refused without `migrate`. A check of a key waits `timeout_s` for the database, and no
+        longer. Raises `StoreUnavailable`: the database cannot be used; or
+        `ConfigurationInvalid`: the secret cannot be used, or is not that of the database.
         """
-        engine, mint = await to_thread.run_sync(
-            partial(_prepare, url, secret_path, migrate=migrate)
-        )
+        engine, mint = await to_thread.run_sync(partial(_prepare, url, secret, migrate=migrate))
         times = {"timeout_s": timeout_s, "remember_s": remember_s}
-        return cls(engine, mint, now=now, clock_s=clock_s, metrics=metrics, **times)
+        return cls(
+            engine, mint, now=now, clock_s=clock_s, metrics=metrics, announcer=announcer, **times
+        )
 
     async def close(self) -> None:
         """Write down the last uses and let go of the database."""
@@ -133,6 +139,10 @@ class KeyStore:
     def remembers(self, raw: str) -> bool:
         """Return whether `raw` was found to be a key here not long ago."""
         return len(raw) <= LONGEST_RAW and self._mint.digest(raw) in self._verified
+
+    def fingerprint(self, raw: str) -> str:
+        """Return what tells a key from others, and from which nobody can make it."""
+        return self._mint.digest(raw[:LONGEST_RAW]).hex()
 
     async def _read_once(self, raw: str, digest: bytes) -> KeyRecord:
         reading = self._reading.get(digest)
@@ -252,33 +262,45 @@ class KeyStore:
         await self._database.run(lambda c: queries.note_uses(c, uses), timeout_s=BATCH_TIMEOUT_S)
 
     async def _change(self, job: Callable[[sa.Connection], _T]) -> _T:
+        def work(connection: sa.Connection) -> _T:
+            changed = job(connection)
+            self._announcer.write(connection, "keys")
+            return changed
+
         try:
-            return await self._database.run(job)
+            return await self._database.run(work)
         finally:
-            self._changes += 1
-            self._verified.clear()
-            self._reading.clear()
+            self.forget()
+
+    def forget(self) -> None:
+        """Read every key again, since some have changed."""
+        self._changes += 1
+        self._verified.clear()
+        self._reading.clear()
 
 
-def _prepare(url: str, secret_path: Path, *, migrate: bool) -> tuple[sa.Engine, KeyIssuer]:
-    found, created = load_or_create_secret(secret_path)
+def _prepare(
+    url: str, given: Path | InstallationSecret, *, migrate: bool
+) -> tuple[sa.Engine, KeyIssuer]:
+    secret = given if isinstance(given, InstallationSecret) else InstallationSecret.in_file(given)
     new = is_new(url)
     engine = open_database(url, migrate=migrate)
-    if new and not created:
+    check_secret(engine, secret)
+    if new and not secret.is_new:
         _log.warning(
             "%s is new, though there is a secret for keys that were made before: if there were "
             "any, restore both from a backup, or make the keys again",
             engine.url.database,
         )
     orphans = _count_keys(engine)
-    if created and orphans:
+    if secret.is_new and orphans:
         _log.warning(
             "%s was missing and has been made anew: none of the %d keys in the database "
             "works with it; restore the file from a backup, or make the keys again",
-            secret_path,
+            secret.place,
             orphans,
         )
-    return engine, KeyIssuer(found)
+    return engine, KeyIssuer(secret.value)
 
 
 def _count_keys(engine: sa.Engine) -> int:

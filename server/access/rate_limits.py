@@ -1,4 +1,4 @@
-"""Counting calls against rate limits, in memory or in Redis."""
+"""Counting calls against rate limits: in memory, in that of a supervisor, or in Redis."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -14,6 +14,7 @@ from limits.aio import strategies as aio_strategies
 
 from server.access.counts import SteadyMemoryStorage
 from server.errors import StoreUnavailable
+from server.workers.parent import Parent
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +42,38 @@ class LimitStatus:
         return _item(self.limit).get_expiry()
 
 
+class LocalCounts:
+    """Counts of one process, which may be the supervisor of others."""
+
+    def __init__(self, window: Window, clock_s: Callable[[], float] = monotonic) -> None:
+        # The async storage in memory hands every key to a thread each time it forgets some.
+        self._strategy: Any = getattr(strategies, _STRATEGIES[window])(SteadyMemoryStorage(clock_s))
+
+    def ask(self, question: str, limit: str, *who: str) -> Any:
+        """Return what a strategy of `limits` answers to `test`, `hit` or `get_window_stats`."""
+        return getattr(self._strategy, question)(_item(limit), *who)
+
+
+class _ParentCounts:
+    """A strategy of `limits` whose counts are in the supervisor of this process."""
+
+    def __init__(self, parent: Parent, space: str, window: Window) -> None:
+        self._parent, self._space, self._window = parent, space, window
+
+    async def test(self, item: limits.RateLimitItem, *who: str) -> bool:
+        return bool(await self._ask("test", item, who))
+
+    async def hit(self, item: limits.RateLimitItem, *who: str) -> bool:
+        return bool(await self._ask("hit", item, who))
+
+    async def get_window_stats(self, item: limits.RateLimitItem, *who: str) -> limits.WindowStats:
+        return limits.WindowStats(*await self._ask("get_window_stats", item, who))
+
+    async def _ask(self, question: str, item: limits.RateLimitItem, who: tuple[str, ...]) -> Any:
+        counts = self._parent.count_calls
+        return await counts(self._space, self._window, question, str(item), *who)
+
+
 class RateLimits:
     """Counts calls. Of any number of calls at once, exactly as many pass as a limit allows."""
 
@@ -49,19 +82,27 @@ class RateLimits:
         url: str | None = None,
         window: Window = "moving",
         clock_s: Callable[[], float] = monotonic,
+        *,
+        parent: Parent | None = None,
+        space: str = "limits",
     ) -> None:
-        """`url` is `redis://…` or `rediss://…`; without one, counts are this process's own.
+        """`url` is `redis://…` or `rediss://…`; without one, counts are in memory.
 
+        That of `parent`, for a worker that has one, where those of one `space` are together.
         `clock_s` is for counts in memory; Redis is told the time of day, so that servers agree.
 
         Raises `StoreUnavailable`: the URL names nothing that can count.
         """
         self._redis = None if url is None else _open_redis(url)
-        # The async storage in memory hands every key to a thread each time it forgets some.
-        kinds = strategies if self._redis is None else aio_strategies
         self._clock_s = clock_s if self._redis is None else time
-        storage = self._redis or SteadyMemoryStorage(clock_s)
-        self._strategy: Any = getattr(kinds, _STRATEGIES[window])(storage)
+        self._strategy: Any
+        if self._redis is not None:
+            self._strategy = getattr(aio_strategies, _STRATEGIES[window])(self._redis)
+        elif parent is not None:
+            self._strategy = _ParentCounts(parent, space, window)
+        else:
+            storage = SteadyMemoryStorage(clock_s)
+            self._strategy = getattr(strategies, _STRATEGIES[window])(storage)
 
     async def peek(self, names: Sequence[str], *who: str) -> LimitStatus | None:
         """Return the limit among `names` that would refuse a call now, without counting one."""

@@ -2,16 +2,21 @@
 
 import hmac
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from secrets import token_hex
 from typing import Final
 
+from server.core.claims import MemoryClaims
 from server.core.installation import command
+from server.core.ports import Claims
 from server.errors import LinkInvalid
 
 LASTS_S: Final = 600
 _LONGEST: Final = 256
+_KIND: Final = "sign-in link"
+_REMEMBERED_S: Final = 24 * 3600
+"""Far longer than a link is good for, for a clock that is set back meanwhile."""
 
 
 def _invalid() -> LinkInvalid:
@@ -33,26 +38,15 @@ class LinkIssuer:
         claims = f"{int(self._now()) + LASTS_S:x}.{token_hex(16)}"
         return f"{claims}.{self._sign(instance, claims)}"
 
-    def expires_at(self, token: str, instance: str) -> float:
-        """Return until when a token is good, in seconds of the epoch.
-
-        Raises `LinkInvalid`: it was not made here for this server, or its time is over.
-        """
+    def check(self, token: str, instance: str) -> None:
+        """Raise `LinkInvalid` where a token was not made here for this server, or is too old."""
         claims, _, signature = token.rpartition(".")
         presented = signature.encode("utf-8", "surrogatepass")
         expected = self._sign(instance, claims).encode()
         if len(token) > _LONGEST or not hmac.compare_digest(presented, expected):
             raise _invalid()
-        expires_at = float(int(claims.partition(".")[0], 16))
-        if expires_at <= self._now():
+        if int(claims.partition(".")[0], 16) <= self._now():
             raise _invalid()
-        return expires_at
-
-    def forget_expired(self, used: dict[str, float]) -> None:
-        """Drop the tokens whose time is over: they are refused for that."""
-        now = self._now()
-        for token in [token for token, expires_at in used.items() if expires_at <= now]:
-            del used[token]
 
     def _sign(self, instance: str, claims: str) -> str:
         plain = f"{instance}:{claims}".encode("utf-8", "surrogatepass")
@@ -62,24 +56,22 @@ class LinkIssuer:
 class SignInLinks:
     """The links of one start of a server, of which each signs in once."""
 
-    def __init__(self, issuer: LinkIssuer, instance: str) -> None:
+    def __init__(self, issuer: LinkIssuer, instance: str, used: Claims | None = None) -> None:
         self._issuer = issuer
         self._instance = instance
-        self._used: dict[str, float] = {}
+        self._used = used or MemoryClaims()
 
-    @contextmanager
-    def redeem(self, token: str) -> Iterator[None]:
+    @asynccontextmanager
+    async def redeem(self, token: str) -> AsyncIterator[None]:
         """Use a link up for the block; where that fails, it is good again.
 
         Raises `LinkInvalid`: it is wrong, too old, or was used before.
         """
-        expires_at = self._issuer.expires_at(token, self._instance)
-        if token in self._used:
+        self._issuer.check(token, self._instance)
+        if await self._used.claim(_KIND, token, for_s=_REMEMBERED_S) != "taken":
             raise _invalid()
-        self._issuer.forget_expired(self._used)
-        self._used[token] = expires_at
         try:
             yield
         except BaseException:
-            self._used.pop(token, None)
+            await self._used.release(_KIND, token)
             raise

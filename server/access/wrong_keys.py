@@ -6,17 +6,21 @@ from collections.abc import Sequence
 
 from server.access.rate_limits import RateLimits
 from server.errors import RateLimited
+from server.workers.parent import Parent
 
 _log = logging.getLogger(__name__)
 
 
 class WrongKeys:
-    """Counts the unknown keys of each client, in the memory of this process."""
+    """Counts the unknown keys of each client, in memory."""
 
-    def __init__(self, limits: Sequence[str] = ()) -> None:
-        """`limits` are such as `30/minute`; without one, any number may be tried."""
+    def __init__(self, limits: Sequence[str] = (), parent: Parent | None = None) -> None:
+        """`limits` are such as `30/minute`; without one, any number may be tried.
+
+        The memory is that of `parent`, for a worker that has one.
+        """
         self._limits = limits
-        self._counts = RateLimits()
+        self._counts = RateLimits(parent=parent, space="wrong_keys")
 
     async def check(self, client: str) -> None:
         """Raises `RateLimited`: this client has tried too many, and has to wait."""

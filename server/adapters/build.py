@@ -140,17 +140,7 @@ async def _assemble(
         library, schema = await _fitting(library, database, adapter, loaded.problems)
     embedder = resources.embedder(adapter.embedding_provider, adapter.embedding_model)
     extractor = Extractor(library.domain)
-    await asyncio.to_thread(extractor.prepare, tuple(library.templates.values()))
-    matcher = await Matcher.open(
-        adapter.name,
-        library,
-        embedder,
-        resources.store,
-        search=settings.matching.search,
-        resident_max_vectors=settings.matching.resident_max_vectors,
-        state_dir=resources.heads_dir,
-        telling=extractor.telling_words(),
-    )
+    matcher = await _open_matcher(adapter, library, extractor, embedder, resources)
     verifier = await asyncio.to_thread(shipped_verifier)
     calibration = loaded.calibration if calibrated else None
     if calibration is not None:
@@ -205,6 +195,7 @@ async def _assemble(
         told = adapter.name, file.version, file.file, file.why
         _log.warning("adapter %s serves the version of %s of %s: %s", *told)
     details = _details(kind, library, embedder, matcher)
+    matcher.when_learnt(lambda: details.update(matcher.stats()))
     if calibrated:
         details |= _lock_details(adapter, loaded, library, embedder)
     resources.metrics.index_size(adapter.name, matcher.stats()["vectors"])
@@ -245,6 +236,41 @@ async def _assemble(
         matcher=matcher,
         at_threshold=partial(_at_threshold, parts, asking, values),
         questions_path=config.domain_config_path.parent / "questions.yaml",
+    )
+
+
+async def _open_matcher(
+    adapter: AdapterSettings,
+    library: Library,
+    extractor: Extractor,
+    embedder: Embedder,
+    resources: SharedResources,
+) -> Matcher:
+    """Open the library's index, and make the extractor ready."""
+    settings = resources.settings
+    templates = tuple(library.templates.values())
+    if len(templates) >= settings.matching.large_from:
+        matcher = await Matcher.open_large(
+            adapter.name,
+            library,
+            embedder,
+            state_dir=resources.heads_dir,
+            telling=extractor.telling_words_of,
+            coordination=resources.coordination,
+        )
+        await asyncio.to_thread(extractor.prepare_large, library.templates, matcher.vocabulary)
+        return matcher
+    await asyncio.to_thread(extractor.prepare, templates)
+    return await Matcher.open(
+        adapter.name,
+        library,
+        embedder,
+        resources.store,
+        search=settings.matching.search,
+        resident_max_vectors=settings.matching.resident_max_vectors,
+        state_dir=resources.heads_dir,
+        telling=extractor.telling_words(),
+        coordination=resources.coordination,
     )
 
 

@@ -33,10 +33,12 @@ async def open_adapter(
     *,
     remembers: bool = False,
     calibrated: bool = True,
+    learnt: bool = False,
 ) -> AsyncIterator[Adapter]:
     """Open one adapter, calibrated if it has been; with `remembers`, it keeps conversations.
 
-    Raises as `build_adapter`.
+    With `learnt`, a large library is not asked before its head is learnt. Raises as
+    `build_adapter`.
     """
     children = {child.adapter for child in adapter.config.child_adapters}
     behind = [each for each in settings.adapters if each.enabled and each.name in children]
@@ -49,6 +51,9 @@ async def open_adapter(
             await _open_behind(adapters, each, resources, calibrated=calibrated)
         opened = await build_adapter(adapter, resources, calibrated=calibrated)
         try:
+            if learnt:
+                for one in (opened, *(adapters.all_open() if adapters is not None else ())):
+                    await one.learnt()
             yield opened
         finally:
             await resources.finish(deliver=True)

@@ -22,6 +22,7 @@ from server.core.turn import Caller
 from server.library.earlier import version_of
 from server.settings.loader import root_of
 from server.settings.models import AdapterSettings
+from server.storage.announcements import Announcement
 
 _log = logging.getLogger(__name__)
 
@@ -95,6 +96,7 @@ class AdapterManager:
         self._replaced: list[Adapter] = []
         self._being_opened: set[str] = set()
         self._reloading = asyncio.Lock()
+        resources.announcements.hear("adapters", self._take_up)
 
     @property
     def files(self) -> Mapping[str, FilesRead]:
@@ -154,6 +156,35 @@ class AdapterManager:
             change = Change(by, "adapters", "reload", name, request_id=request_id)
             return await self._reload(name, await self._read_again(change), by, request_id)
 
+    async def announce(self, *names: str) -> bool:
+        """Have other processes reload adapters that were reloaded here; return if they will.
+
+        Each reads its own files: one that cannot use them goes on as it was.
+        """
+        announcing = self._resources.announcements.announce
+        return all([await announcing("adapters", name) for name in names])
+
+    async def _take_up(self, announced: Announcement) -> None:
+        """Reload an adapter as another process did, whose change it is: it is not one of ours.
+
+        Raises what trying again may help against.
+        """
+        name, origin = announced.subject, announced.origin
+        async with self._reloading:
+            try:
+                written = {each.name: each for each in await self._reread_enabled()}
+                if name in written or name in self._adapters.names:
+                    _log.info("adapter %s is being reloaded, as by %s", name, origin)
+                    await self._replace(name, written.get(name))
+            except errors.ConfigurationInvalid as broken:
+                why = _reload_refused("the configuration cannot be used", broken)
+                _log.warning("adapter %s is not reloaded, as by %s: %s", name, origin, why)
+            except (errors.ProviderError, errors.StoreUnavailable):
+                if self.version(name):
+                    raise  # the version before goes on, and nobody here would ask again
+            except errors.OrbitError:
+                pass  # it is logged, and shown by /ready
+
     async def reload_all(
         self, by: Caller, request_id: str = ""
     ) -> list[tuple[AdapterStatus, errors.OrbitError | None]]:
@@ -196,11 +227,13 @@ class AdapterManager:
             try:
                 before = await asyncio.to_thread(_contents, contents)
                 await asyncio.to_thread(replace_files, contents)
-                return await self._reload_or_put_back(
+                status = await self._reload_or_put_back(
                     [name, *readers], written, before, by, request_id
                 )
             finally:
                 self._rewriting = frozenset()
+        await self.announce(name, *readers)
+        return status
 
     async def stop(self) -> None:
         await cancel_tasks(self._opening.values())
@@ -349,16 +382,19 @@ class AdapterManager:
         self._adapters.not_reloaded(name, failure)
 
     async def _read_again(self, change: Change) -> dict[str, AdapterSettings]:
-        # Looked at first, so that what changes while it is read counts as a change.
-        paths = (*self.configuration.paths, *await asyncio.to_thread(self._sources))
-        self.configuration = await asyncio.to_thread(FilesRead.now, dict.fromkeys(paths))
         try:
-            adapters = await asyncio.to_thread(self._reread)
+            adapters = await self._reread_enabled()
         except errors.ConfigurationInvalid as broken:
             refused = _reload_refused("the configuration cannot be used", broken)
             self._changes.note(change, "error", refused.code)
             raise refused from None
-        return {adapter.name: adapter for adapter in adapters if adapter.enabled}
+        return {adapter.name: adapter for adapter in adapters}
+
+    async def _reread_enabled(self) -> list[AdapterSettings]:
+        # Looked at first, so that what changes while it is read counts as a change.
+        paths = (*self.configuration.paths, *await asyncio.to_thread(self._sources))
+        self.configuration = await asyncio.to_thread(FilesRead.now, dict.fromkeys(paths))
+        return [each for each in await asyncio.to_thread(self._reread) if each.enabled]
 
     def _retire(self, name: str, replaced: Adapter | None) -> None:
         """Give back what an adapter that was opened or closed leaves without use."""

@@ -49,6 +49,10 @@ class Adapters:
             )
         raise AdapterUnavailable(f"adapter {name!r} is unavailable", self._why[name])
 
+    def all_open(self) -> tuple[Adapter, ...]:
+        """Return the adapters that are open."""
+        return tuple(self._open.values())
+
     def opened_by(self, caller: Caller) -> Adapter:
         """Return the adapter of a caller's key. May raise KeyForeign or AdapterUnavailable."""
         if (adapter := self._open.get(caller.adapter)) is not None:
@@ -63,6 +67,15 @@ class Adapters:
         """Return the names of the adapters behind one; none for one that is not open."""
         adapter = self._open.get(name)
         return frozenset(each.adapter for each in adapter.sources) if adapter else frozenset()
+
+    def reads_expressions(self, name: str) -> bool:
+        """Whether sums in words can be asked of an adapter; no for one that is not open."""
+        adapter = self._open.get(name)
+        return adapter is not None and any(
+            parameter.descriptor.kind == "expression"
+            for template in adapter.library.templates.values()
+            for parameter in template.parameters
+        )
 
     @contextmanager
     def observed(self, observer: Callable[[str], None]) -> Iterator[None]:

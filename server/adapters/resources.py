@@ -16,7 +16,9 @@ from server.conversation.service import ConversationService, longest_call_s
 from server.core.ports import ChatModel, Embedder
 from server.errors import IndexUnavailable, OrbitError
 from server.guards.manager import GuardManager
+from server.matching.coordination import Coordination
 from server.matching.index.store import TemplateStore
+from server.matching.large.index import drop_unused_files
 from server.metrics.metrics import Metrics
 from server.providers.chat.factory import build_chat_model, resolve_model
 from server.providers.embeddings.factory import build_embedder
@@ -24,10 +26,14 @@ from server.providers.embeddings.watched import WatchedEmbedder
 from server.providers.metered import MeteredChatModel, MeteredEmbedder
 from server.responses.readers import ResponseReaders
 from server.settings.models import Settings
+from server.storage.announcements import Announcements, Announcer
+from server.storage.artefacts import ArtefactStore
 from server.storage.files import make_private
+from server.storage.process_locks import ProcessLocks
 from server.telemetry.decision_log import DecisionLogWriter
 from server.telemetry.usage import UsageStore
 from server.tools.policy.chain import Guardrails
+from server.workers.parent import Parent
 
 _log = logging.getLogger(__name__)
 
@@ -48,23 +54,43 @@ class SharedResources:
     adapters: Adapters | None = None
     remembers: bool = True
     lender: "SharedResources | None" = None
+    announcer: Announcer = field(default_factory=Announcer.of_process)
     audit: AuditReader | None = None
     usage: UsageStore | None = None
     decision_log: DecisionLogWriter | None = None
     readers: ResponseReaders = field(default_factory=ResponseReaders)
     store: TemplateStore = field(init=False)
     guards: GuardManager = field(init=False)
+    announcements: Announcements = field(init=False)
+    coordination: Coordination = field(init=False)
     _embedders: dict[tuple[str, str | None], Embedder] = field(default_factory=dict)
     _watched: dict[tuple[str, str | None], WatchedEmbedder] = field(default_factory=dict)
     _chat_models: dict[tuple[str, str | None], ChatModel] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        settings = self.settings
-        self.store = TemplateStore(settings.vector_store, settings.data_dir)
-        folder = settings.data_dir / "guards"
-        self.guards = GuardManager(
-            settings.database_url, folder, self.metrics, migrate=settings.may_migrate
+        settings, database = self.settings, self.conversation.database
+        served = None if database.is_sqlite else database
+        locks = ProcessLocks(settings.data_dir / "locks", self.announcer.instance, served)
+        artefacts = None
+        if served is not None:
+            artefacts = ArtefactStore(served, self.conversation.secret.value)
+        self.coordination = Coordination(locks, artefacts)
+        own = ProcessLocks(settings.data_dir / "locks", self.announcer.instance)
+        self.store = TemplateStore(
+            settings.vector_store,
+            settings.data_dir,
+            own if settings.worker_count > 1 else None,
         )
+        self.announcements = Announcements(database, self.announcer)
+        self.guards = GuardManager(
+            settings.database_url,
+            settings.data_dir / "guards",
+            self.metrics,
+            migrate=settings.may_migrate,
+            announcer=self.announcer,
+            shared=artefacts,
+        )
+        self.announcements.hear("guards", self.guards.take_up)
 
     @classmethod
     async def open(
@@ -77,24 +103,30 @@ class SharedResources:
         remembers: bool = True,
         watched: bool = False,
         lender: "SharedResources | None" = None,
+        announcer: Announcer | None = None,
+        parent: Parent | None = None,
     ) -> Self:
         """Open what everything else needs.
 
         Guards may lead to the other `adapters`; `remembers` says if conversations are kept, and
         `watched` if turns are counted and written down as `telemetry` says; a `lender` lends its
-        encoders.
+        encoders. Changes are told to other processes by the `announcer`. Calls are counted by
+        `parent`, for a worker that has one.
         May raise StoreUnavailable or ConfigurationInvalid.
         """
         metrics = metrics or Metrics()
         make_private(settings.data_dir)
-        guardrails, audit = await asyncio.to_thread(_open_guardrails, settings, metrics)
+        guardrails, audit = await asyncio.to_thread(_open_guardrails, settings, metrics, parent)
         try:
-            conversation = await asyncio.to_thread(ConversationService.open, settings, metrics)
+            conversation = await asyncio.to_thread(
+                ConversationService.open, settings, metrics, parent
+            )
         except OrbitError:
             await guardrails.close()
             raise
         parts = settings, environ, metrics, guardrails, conversation
-        opened = cls(*parts, adapters, remembers, lender, audit)
+        own = announcer or Announcer.of_process()
+        opened = cls(*parts, adapters, remembers, lender, own, audit)
         if watched:
             try:
                 await opened.watch()
@@ -149,7 +181,9 @@ class SharedResources:
 
     def background_work(self) -> list[Coroutine[Any, Any, None]]:
         """What a server does beside answering, until it is cancelled."""
-        work = [self.conversation.serve()]
+        work = [self.conversation.serve(), self.announcements.serve()]
+        if self.coordination.artefacts is not None:
+            work.append(self.coordination.artefacts.serve())
         if self.guardrails.trail is not None:
             work.append(self.guardrails.trail.serve(longest_call_s(self.settings)))
         if self.usage is not None:
@@ -166,6 +200,7 @@ class SharedResources:
             for name in await self.store.drop_unused(adapter, used):
                 for path in self.heads_dir.glob(f"{name}.*"):
                     path.unlink(missing_ok=True)
+            await asyncio.to_thread(drop_unused_files, self.heads_dir, adapter, used)
         except (IndexUnavailable, OSError) as failed:
             _log.warning("adapter %s: its earlier vectors cannot be deleted: %s", adapter, failed)
 
@@ -194,11 +229,18 @@ class SharedResources:
         await self.guardrails.close()
 
 
-def _open_guardrails(settings: Settings, metrics: Metrics) -> tuple[Guardrails, AuditReader | None]:
+def _open_guardrails(
+    settings: Settings, metrics: Metrics, parent: Parent | None
+) -> tuple[Guardrails, AuditReader | None]:
     access, opened = settings.access, open_sink(settings)
-    storage = access.rate_limits.storage
-    limits = RateLimits(storage.get_secret_value() if storage else None, access.rate_limits.window)
+    storage, window = access.rate_limits.storage, access.rate_limits.window
+    limits = RateLimits(storage.get_secret_value() if storage else None, window, parent=parent)
     if opened is None:
         return Guardrails(limits, None, access), None
-    writer = AuditWriter(opened[0], metrics, timeout_s=settings.store_timeout_s)
+    writer = AuditWriter(
+        opened[0],
+        metrics,
+        timeout_s=settings.store_timeout_s,
+        one_process=settings.worker_count == 1,
+    )
     return Guardrails(limits, writer, access), AuditReader(*opened)

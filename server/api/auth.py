@@ -18,6 +18,8 @@ from server.core.gateway import HEADERS as GATEWAY_HEADERS
 from server.core.turn import Caller
 from server.errors import AuthoringOff, KeyForeign, KeyMissing, KeyUnknown, RateLimited
 
+_KNOWN: Final = "good key"
+_KNOWN_S: Final = 24 * 3600
 _NOT_IN_A_HOST: Final = frozenset("@/?#\\")
 _FORWARDED: Final = (
     "forwarded",
@@ -42,7 +44,7 @@ async def caller_of(request: Request, _bearer: _Bearer, _header: _KeyHeader) -> 
     state: ApiState = request.app.state.api
     caller = await key_holder(request, state)
     if any(name in request.headers for name in GATEWAY_HEADERS):
-        caller = state.gateway.speak_for(
+        caller = await state.gateway.speak_for(
             caller, request.headers, request.method, request.url.path, await request.body()
         )
     adapter_limits = state.adapters.rate_limits(caller.adapter)
@@ -59,19 +61,30 @@ async def key_holder(request: Request, state: ApiState) -> Caller:
     """
     raw = key_of(request)
     client = client_of(request.client.host) if request.client is not None else ""
-    try:
-        await state.wrong_keys.check(client)
-    except RateLimited:
-        if not state.keys.remembers(raw):
-            state.metrics.wrong_key("throttled")
-            raise
+    is_new = not state.keys.remembers(raw)
+    if is_new:
+        try:
+            await state.wrong_keys.check(client)
+        except RateLimited:
+            if not await _is_known_elsewhere(state, raw):
+                state.metrics.wrong_key("throttled")
+                raise
     sample_allowed = state.sample_keys and is_loopback(request)
     try:
-        return await state.keys.authenticate(raw, sample_allowed=sample_allowed)
+        caller = await state.keys.authenticate(raw, sample_allowed=sample_allowed)
     except KeyUnknown:
         state.metrics.wrong_key("unknown")
         await state.wrong_keys.note(client)
         raise
+    if is_new and state.parent is not None:
+        await state.parent.claim(_KNOWN, state.keys.fingerprint(raw), for_s=_KNOWN_S)
+    return caller
+
+
+async def _is_known_elsewhere(state: ApiState, raw: str) -> bool:
+    """Return whether another worker has found a key to be right not long ago."""
+    parent = state.parent
+    return parent is not None and await parent.is_claimed(_KNOWN, state.keys.fingerprint(raw))
 
 
 KeyHolder = Annotated[Caller, Depends(caller_of)]

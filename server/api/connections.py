@@ -13,13 +13,15 @@ import json
 import logging
 import os
 import resource
+import signal
 import socket
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
 from time import monotonic
-from typing import Final, Literal, NamedTuple
+from types import FrameType
+from typing import Any, Final, Literal, NamedTuple
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -40,6 +42,9 @@ _LINGER_S: Final = 2.0
 _LOOK_AFTER_S: Final = 0.5
 """After which, and how often, somebody is looked for behind a half-closed connection."""
 _LOG_EVERY_S: Final = 10.0
+_DRAIN_S: Final = 2.0
+"""For which clients that are asking learn from an answer that they have to connect anew."""
+_DRAIN_POLL_S: Final = 0.05
 _SPARE_DESCRIPTORS: Final = 24
 _MOST_SPARE_DESCRIPTORS: Final = 128
 
@@ -97,9 +102,17 @@ _MALFORMED: Final = Refusal(
 class ConnectionCount:
     """How many connections there are, in all and by address; what a limit ended, told once."""
 
-    def __init__(self, settings: ConnectionSettings, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        settings: ConnectionSettings,
+        metrics: Metrics,
+        *,
+        left: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`left` is told the address of each connection that ends."""
         self.settings = settings
         self._metrics = metrics
+        self._left = left
         self._trusted = tuple(map(ipaddress.ip_network, settings.trusted_proxies))
         self._of_address: Counter[str] = Counter()
         self._total = 0
@@ -120,6 +133,7 @@ class ConnectionCount:
         return None
 
     def leave(self, host: str) -> None:
+        """Count a connection no more, and tell who is to know."""
         client = client_of(host)
         if not self._is_proxy(host):
             self._of_address[client] -= 1
@@ -127,6 +141,7 @@ class ConnectionCount:
                 del self._of_address[client]
         self._total -= 1
         self._metrics.connections(self._total)
+        self._left(host)
 
     def note(self, limit: Limit, host: str, *, quietly: bool = False) -> None:
         """Count what a limit ended; log it, each kind once in ten seconds, with how many more."""
@@ -154,11 +169,12 @@ class LimitedConnection(HttpToolsProtocol):
     """A connection of uvicorn's, which is ended when it is too slow, too large, or of no use."""
 
     def __init__(
-        self, config: uvicorn.Config, server: uvicorn.Server, count: ConnectionCount, host: str
+        self, config: uvicorn.Config, server: "HttpServer", count: ConnectionCount, host: str
     ) -> None:
         loop = asyncio.get_running_loop()
         super().__init__(config, server.server_state, {}, loop)
         self.logger = _uvicorn_log
+        self._server = server
         self._count = count
         self._host = host
         self._settings = count.settings
@@ -241,6 +257,8 @@ class LimitedConnection(HttpToolsProtocol):
         self._reading = "body"
         if not self._too_large:
             super().on_headers_complete()
+            if self._server.draining:
+                self.close_after_answer()
 
     def on_body(self, body: bytes) -> None:
         self._handled = True
@@ -267,6 +285,11 @@ class LimitedConnection(HttpToolsProtocol):
 
     def timeout_keep_alive_handler(self) -> None:
         """Do nothing: `_set_deadline` ends what rests, counted."""
+
+    def close_after_answer(self) -> None:
+        """Have the answer to the newest request, if there is one, tell to connect anew."""
+        if self.cycle is not None:
+            self.cycle.keep_alive = False
 
     def _fits(self, size: int) -> bool:
         self._handled = True
@@ -387,14 +410,25 @@ class HttpServer(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
-        settings: ConnectionSettings,
-        metrics: Metrics,
+        count: ConnectionCount,
         end_streams: Callable[[], None] = lambda: None,
+        *,
+        drain_s: float = 0.0,
+        stopping: Callable[[], None] = lambda: None,
     ) -> None:
-        """`end_streams` ends the answers that go on until their clients leave."""
+        """`end_streams` ends the answers that go on until their clients leave.
+
+        `stopping` is called when a signal asks the server to stop, which it does after `drain_s`.
+        """
         super().__init__(config)
+        self.draining = False
+        """Whether clients are to connect anew, where another process answers."""
         self._end_streams = end_streams
-        self._count = ConnectionCount(within_descriptors(settings), metrics)
+        self._drain_s = drain_s
+        self._stopping = stopping
+        self._exit_at_s: float | None = None
+        self._told = False
+        self._count = count
         self._opening: set[asyncio.Task[object]] = set()
         self._listening: tuple[socket.socket, ...] = ()
 
@@ -405,6 +439,34 @@ class HttpServer(uvicorn.Server):
             listening.settimeout(0)
             self._listen(listening)
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop after `drain_s`: Ctrl-C ends that wait, and once more that for answers under way.
+
+        It interrupts whatever runs, and so writes no log.
+        """
+        first = self._exit_at_s is None
+        if first:
+            self._exit_at_s = monotonic() + self._drain_s
+            self.send_away()
+        if self._drain_s and (first or sig != signal.SIGINT):
+            self._captured_signals.append(sig)
+            return
+        super().handle_exit(sig, frame)
+
+    def send_away(self) -> None:
+        """Say that the server is to stop, and have clients connect anew with each answer."""
+        self.draining = True
+        self._stopping()
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._exit_at_s is not None:
+            if self._drain_s and not self._told:
+                self._told = True
+                _log.info("stops in %g s, and answers until then", self._drain_s)
+            if monotonic() >= self._exit_at_s:
+                self.should_exit = True
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         loop = asyncio.get_running_loop()
         stopped, self._listening = self._listening, ()
@@ -412,6 +474,30 @@ class HttpServer(uvicorn.Server):
             loop.remove_reader(listening.fileno())
         self._end_streams()
         await super().shutdown(sockets)
+
+    def take(self, connection: socket.socket, host: str) -> None:
+        """Serve a connection that was accepted, and is counted."""
+        task = asyncio.get_running_loop().create_task(self._open(connection, host))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+
+    def stop(self) -> None:
+        """End when the answers under way are there."""
+        self.should_exit = True
+
+    async def drain(self) -> None:
+        """Send clients away with their next answer, and end when all left or have had the time."""
+        self.draining = True
+        for each in self.server_state.connections:
+            if isinstance(each, LimitedConnection):
+                each.close_after_answer()
+        until_s = monotonic() + _DRAIN_S
+        # uvicorn tells nobody when a connection is gone.
+        while monotonic() < until_s and (  # noqa: ASYNC110
+            self.server_state.connections or self._opening
+        ):
+            await asyncio.sleep(_DRAIN_POLL_S)
+        self.should_exit = True
 
     def _listen(self, listening: socket.socket) -> None:
         if listening in self._listening:
@@ -431,16 +517,9 @@ class HttpServer(uvicorn.Server):
                 loop.remove_reader(listening.fileno())
                 loop.call_later(_WITHOUT_DESCRIPTORS_S, self._listen, listening)
                 return
-            connection.settimeout(0)
-            host = str(address[0])
-            limit = self._count.enter(host)
-            if limit is not None:
-                self._count.note(limit, host)
-                _turn_away(connection)
-                continue
-            task = loop.create_task(self._open(connection, host))
-            self._opening.add(task)
-            task.add_done_callback(self._opening.discard)
+            host = admitted(connection, address, self._count)
+            if host is not None:
+                self.take(connection, host)
 
     async def _open(self, connection: socket.socket, host: str) -> None:
         made: list[LimitedConnection] = []
@@ -457,6 +536,20 @@ class HttpServer(uvicorn.Server):
             connection.close()
             if not made or made[0].transport is None:
                 self._count.leave(host)
+
+
+def admitted(
+    connection: socket.socket, address: tuple[Any, ...], count: ConnectionCount
+) -> str | None:
+    """Count a connection that was accepted and return its address, or turn it away."""
+    connection.settimeout(0)
+    host = str(address[0])
+    limit = count.enter(host)
+    if limit is None:
+        return host
+    count.note(limit, host)
+    _turn_away(connection)
+    return None
 
 
 def within_descriptors(settings: ConnectionSettings) -> ConnectionSettings:

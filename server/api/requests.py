@@ -36,7 +36,9 @@ from server.evaluation.live import Evaluations
 from server.guards.manager import GuardManager
 from server.metrics.metrics import Metrics
 from server.settings.models import Authoring, BlockedIn, RolesSettings
+from server.storage.announcements import Announcements
 from server.telemetry.usage import UsageStore
+from server.workers.parent import Parent
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -50,11 +52,14 @@ class ApiState:
     One that `listens_locally` is bound to an address that only this machine reaches. Without
     `sign_in`, no link opens the console; without an `inbox`, no turns are kept for one; without
     an `audit`, no calls are; without `usage`, no turns are counted by key, and without a
-    `tracer`, no request is traced. `transcripts` know conversations by what was said.
+    `tracer`, no request is traced. A worker among others has a `parent`. `stopping`
+    is set once the whole server is to stop, while it still answers. `transcripts` know
+    conversations by what was said.
     """
 
     adapters: Adapters
     manager: AdapterManager
+    announcements: Announcements
     guards: GuardManager
     keys: KeyStore
     limits: RateLimits
@@ -83,6 +88,8 @@ class ApiState:
     maps: LibraryMaps = field(default_factory=LibraryMaps)
     transcripts: TranscriptKey = field(default_factory=TranscriptKey)
     instance: str = field(default_factory=lambda: uuid4().hex)
+    parent: Parent | None = None
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 async def state_of(request: Request) -> ApiState:

@@ -356,6 +356,7 @@ class Health(BaseModel):
     status: Literal["ok"] = "ok"
     version: str
     instance: str = Field(description="Changes with every start of the server.")
+    workers: int | None = Field(None, description="Processes that answer, where there are several.")
 
 
 class AdapterReadiness(BaseModel):
@@ -365,8 +366,30 @@ class AdapterReadiness(BaseModel):
     details: dict[str, Any] | None = None
 
 
-class Readiness(BaseModel):
-    """`ready`: all adapters serve; `degraded`: some do; otherwise none does (yet)."""
+class WorkerReadiness(BaseModel):
+    number: int
+    pid: int
+    state: Literal["starting", "serving", "ready", "draining"]
+    restarts: int = Field(description="How often it was replaced because it had ended by itself.")
+    generation: int = Field(description="After how many rolling restarts it was started.")
 
-    status: Literal["ready", "degraded", "opening", "unavailable"]
+
+class WorkersReadiness(BaseModel):
+    """The processes of a server with several; the adapters are those of `answered_by`."""
+
+    count: int
+    answered_by: int
+    rolling: bool = Field(description="Whether one worker after the other is being replaced.")
+    failed: str | None = Field(None, description="Why the last rolling restart was given up.")
+    processes: list[WorkerReadiness]
+
+
+class Readiness(BaseModel):
+    """`ready`: all adapters serve; `degraded`: some do; otherwise none does (yet).
+
+    `draining`: the server is about to stop, and answers until it does.
+    """
+
+    status: Literal["ready", "degraded", "opening", "unavailable", "draining"]
     adapters: list[AdapterReadiness]
+    workers: WorkersReadiness | None = None

@@ -17,7 +17,7 @@ from server.errors import OrbitError, StoreUnavailable, ValueRefused
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
 from server.storage.database import BATCH_TIMEOUT_S, STORE_TIMEOUT_S
-from server.storage.files import load_or_create_secret
+from server.storage.installation import InstallationSecret
 from server.storage.threads import BlockingCalls, CallTimedOut
 from server.storage.write_behind import WriteBehind
 
@@ -37,10 +37,19 @@ class AuditWriter:
     """
 
     def __init__(
-        self, sink: Sink, metrics: Metrics | None = None, *, timeout_s: float = STORE_TIMEOUT_S
+        self,
+        sink: Sink,
+        metrics: Metrics | None = None,
+        *,
+        timeout_s: float = STORE_TIMEOUT_S,
+        one_process: bool = True,
     ) -> None:
-        """`timeout_s` is how long anybody waits for the sink."""
+        """`timeout_s` is how long anybody waits for the sink.
+
+        Without `one_process`, others write to it at the same time, whatever it is.
+        """
         self._sink = sink
+        self._one_process = one_process
         self._timeout_s = timeout_s
         self._noted = itertools.count()
         self._last_noted = -1
@@ -120,7 +129,7 @@ class AuditWriter:
         A sink that one server at a time writes to has no other at the start, so that whatever is
         unfinished there stays so; else what began longer ago than any call may take.
         """
-        everything = self._sink.one_server
+        everything = self._sink.one_server and self._one_process
         while True:
             try:
                 await self._calls.run(partial(self._sink.append, []))
@@ -209,11 +218,11 @@ def open_sink(settings: Settings) -> tuple[Sink, AuditSeal] | None:
     audit = settings.access.audit
     if audit.sink == "off":
         return None
-    found, _ = load_or_create_secret(settings.secret_path)
-    seal = AuditSeal(found)
+    seal = AuditSeal(InstallationSecret.of(settings).value)
+    url, migrate = settings.database_url, settings.may_migrate
     if audit.sink == "sql":
-        return TableSink(settings.database_url, seal, migrate=settings.may_migrate), seal
+        return TableSink(url, seal, migrate=migrate), seal
     path = audit.path or settings.data_dir / "audit" / "audit.jsonl"
     size = audit.max_file_mb * 1_000_000
-    head = KeptHead(settings.database_url, "jsonl", seal, migrate=settings.may_migrate)
+    head = KeptHead(url, "jsonl", seal, migrate=migrate)
     return FileSink(path, seal, head, max_bytes=size, keep=audit.keep_files), seal

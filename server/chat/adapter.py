@@ -123,6 +123,13 @@ class Adapter:
         labels = {source.adapter: source.label for source in self.sources}
         return {"adapter": name, "label": labels.get(name, name)}
 
+    async def learnt(self) -> None:
+        """Wait for the head of a large library, where one is being learnt."""
+        if self.matcher is not None:
+            await self.matcher.learnt()
+
     async def close(self) -> None:
         await self.decider.close()
         await self.chain.aclose()
+        if self.matcher is not None:
+            await self.matcher.close()

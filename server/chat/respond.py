@@ -245,7 +245,7 @@ def describe_unread(decision: NoMatch) -> list[str]:
     if decision.objection or not coverage.words:
         return list(unread)
     taken = sum(word.role in ("frame", "value", "operator") for word in coverage.words)
-    is_near = len(unread) <= _MAX_UNREAD and taken >= sum(1 for _ in coverage.unread())
+    is_near = len(unread) <= _MAX_UNREAD and 2 * taken >= sum(1 for _ in coverage.unread())
     return list(unread) if is_near else []
 
 

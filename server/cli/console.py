@@ -15,7 +15,8 @@ from server.cli.launcher import ask_instance
 from server.cli.output import fail, print_text, say
 from server.cli.runfile import Running, read_running
 from server.core.installation import command
-from server.storage.files import load_or_create_secret, make_private, written_whole
+from server.storage.files import make_private, written_whole
+from server.storage.installation import InstallationSecret
 
 if TYPE_CHECKING:
     from server.settings.models import Settings
@@ -64,7 +65,7 @@ def console_link(running: Running, settings: "Settings") -> str | None:
     instance = ask_instance(running.url)
     if instance is None:
         return None
-    secret, _ = load_or_create_secret(settings.secret_path)
+    secret = InstallationSecret.of(settings).value
     # Behind a hash, which browsers send to nobody: no log and no other site learns of it.
     return f"{console_address(running)}#link={LinkIssuer(secret).issue(instance)}"
 

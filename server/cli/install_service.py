@@ -63,6 +63,7 @@ def install_service(
         _remove(unit, of_system=of_system)
         return
     found = options.configured(config, data=data, host=host, port=port)
+    server = found.settings.server
     runs_as = (user or name) if of_system else None
     data_dir = found.settings.data_dir
     if of_system and data is None:
@@ -82,7 +83,7 @@ def install_service(
         config=config,
         data_dir=data_dir,
         remove=command(*again, "--remove"),
-        stop_s=found.settings.server.shutdown_grace_s + _WIND_DOWN_S,
+        stop_s=server.drain_s + server.shutdown_grace_s + _WIND_DOWN_S,
         user=runs_as,
         reads=[Path(sys.executable), Path(sys.base_prefix), PACKAGE, *needed],
         environment=passed_on,

@@ -166,11 +166,11 @@ def rotate(
 
 def _in_store(settings: "Settings", job: Callable[["KeyStore"], Awaitable[T]]) -> T:
     from server.access.keys import KeyStore
+    from server.storage.installation import InstallationSecret
 
     async def run() -> T:
-        store = await KeyStore.open(
-            settings.database_url, settings.secret_path, migrate=settings.may_migrate
-        )
+        secret = await asyncio.to_thread(InstallationSecret.of, settings)
+        store = await KeyStore.open(settings.database_url, secret, migrate=settings.may_migrate)
         try:
             return await job(store)
         finally:

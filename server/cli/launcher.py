@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -21,15 +21,26 @@ from server.errors import OrbitError
 
 @dataclass(frozen=True, slots=True)
 class ServerReadiness:
-    """`status` is ready, degraded, opening or unavailable; `adapters` has a row for each."""
+    """`status` is ready, degraded, opening, unavailable or draining; `adapters` has a row for each.
+
+    `workers` is what a server with several tells of them, and empty for any other.
+    """
 
     status: str
     adapters: tuple[Mapping[str, Any], ...]
+    workers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def serves(self) -> bool:
         """Whether at least one adapter answers questions."""
         return self.status in ("ready", "degraded")
+
+    @property
+    def missing_workers(self) -> int:
+        """How many workers are not ready yet."""
+        rows = self.workers.get("processes", ())
+        able = len([row for row in rows if row["state"] == "ready"])
+        return max(0, int(self.workers.get("count", 0)) - able)
 
     def adapters_that_are(self, state: str) -> tuple[str, ...]:
         return tuple(str(row.get("name")) for row in self.adapters if row.get("state") == state)
@@ -74,7 +85,8 @@ def ask_readiness(url: str, *, timeout_s: float = 2.0) -> ServerReadiness | None
     """Return what the server at `url` says; None when it does not answer (yet)."""
     try:
         body = _get(url, "/ready", timeout_s)
-        return ServerReadiness(str(body["status"]), tuple(dict(row) for row in body["adapters"]))
+        rows = tuple(dict(row) for row in body["adapters"])
+        return ServerReadiness(str(body["status"]), rows, dict(body.get("workers") or {}))
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         return None  # nothing answers there, or something else
 
@@ -114,9 +126,11 @@ class StartInterrupted(OrbitError):
 
     code = "start_interrupted"
 
-    def __init__(self, exit_code: int) -> None:
+    def __init__(
+        self, exit_code: int, what: str = "the server that was starting has been stopped"
+    ) -> None:
         self.exit_code = exit_code
-        super().__init__("interrupted; the server that was starting has been stopped")
+        super().__init__(f"interrupted; {what}")
 
 
 def serve_command(wanted: runfile.Launch) -> list[str]:
@@ -124,8 +138,9 @@ def serve_command(wanted: runfile.Launch) -> list[str]:
     safe = [] if Path(sys.path[0]) == Path.cwd() else ["-P"]
     where = ["--host", wanted.host, "--port", str(wanted.port)]
     files = ["--config", str(wanted.config.absolute()), "--data", str(wanted.data_dir)]
+    workers = [] if wanted.asked_workers is None else ["--workers", wanted.asked_workers]
     watch = ["--watch"] if wanted.watches else []
-    return [sys.executable, *safe, "-m", "server", "serve", *where, *files, *watch]
+    return [sys.executable, *safe, "-m", "server", "serve", *where, *files, *workers, *watch]
 
 
 def launch(
@@ -171,10 +186,12 @@ def _wait(
             readiness = ask_readiness(running.url)
             if readiness is not None:
                 opening = readiness.adapters_that_are("opening")
-                if not opening:
+                missing = readiness.missing_workers
+                if not opening and not missing:
                     return readiness
                 heard_at = time.monotonic()
-                progress.show(f"opening {', '.join(opening)}")
+                more = f"{missing} of {readiness.workers.get('count')} workers"
+                progress.show(f"opening {', '.join(opening)}" if opening else f"starting {more}")
             elif time.monotonic() - heard_at > _SILENCE_S:
                 return None
             else:
@@ -209,6 +226,40 @@ def _stop_child(child: "subprocess.Popen[bytes]", data_dir: Path) -> None:
     runfile.forget_running(data_dir, child.pid)
 
 
+_ROLL_POLL_S: Final = 0.2
+
+
+def replace_workers(running: runfile.Running) -> str | None:
+    """Have a server replace its workers one after the other, and wait until it has.
+
+    Return why it has given that up, or None. May raise StartInterrupted, and the replacement
+    goes on then.
+    """
+    generation = _generation(ask_readiness(running.url))
+    with notice_interruption() as signals, Progress("Replacing workers") as progress:
+        _signal(running, signal.SIGHUP)
+        while running.is_alive():
+            if signals:
+                raise StartInterrupted(128 + signals[0], "workers are still being replaced")
+            found = ask_readiness(running.url)
+            workers = {} if found is None else found.workers
+            if workers.get("failed"):
+                return str(workers["failed"])
+            if found and not workers.get("rolling") and _generation(found) > generation:
+                return None
+            rows = workers.get("processes", ())
+            new = sum(r["generation"] > generation and r["state"] == "ready" for r in rows)
+            progress.show(f"{new} of {workers.get('count', '?')}")
+            time.sleep(_ROLL_POLL_S)
+    return "the server has ended meanwhile"
+
+
+def _generation(readiness: ServerReadiness | None) -> int:
+    """After how many replacements the newest worker was started."""
+    rows = () if readiness is None else readiness.workers.get("processes", ())
+    return max((int(row["generation"]) for row in rows), default=0)
+
+
 Ending = Literal["stopped", "killed", "left"]
 
 _END_POLL_S: Final = 0.05
@@ -219,11 +270,12 @@ _WIND_DOWN_S: Final = 5.0
 def stop_process(running: runfile.Running) -> Ending:
     """Ask a server to end, and wait while it finishes its requests.
 
-    `killed` when its own grace was over, `left` when somebody did not want to wait.
+    `killed` when its own time was over, `left` when somebody did not want to wait.
     """
     with notice_interruption() as signals, Progress("Stopping") as progress:
         _signal(running, signal.SIGTERM)
-        deadline = time.monotonic() + running.shutdown_grace_s + _WIND_DOWN_S
+        begun = time.monotonic()
+        deadline = begun + running.drain_s + running.shutdown_grace_s + _WIND_DOWN_S
         ending: Ending = "stopped"
         while running.is_alive():
             if signals:
@@ -231,7 +283,8 @@ def stop_process(running: runfile.Running) -> Ending:
             if ending == "stopped" and time.monotonic() > deadline:
                 _signal(running, signal.SIGKILL)
                 ending = "killed"
-            progress.show("requests in flight may finish")
+            drains = time.monotonic() < begun + running.drain_s
+            progress.show("balancers may see it" if drains else "requests in flight may finish")
             time.sleep(_END_POLL_S)
         return ending
 

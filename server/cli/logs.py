@@ -84,12 +84,17 @@ def _is_rotated(descriptor: int, log: Path, position: int) -> bool:
 class JsonLines(logging.Formatter):
     """One JSON object a record, with the `fields` that were given as `extra`."""
 
+    def __init__(self, worker: int | None = None) -> None:
+        super().__init__()
+        self._of = {} if worker is None else {"worker": worker}
+
     def format(self, record: logging.LogRecord) -> str:
         row = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
+            **self._of,
         }
         row |= getattr(record, "fields", {})
         if record.exc_info:
@@ -97,11 +102,14 @@ class JsonLines(logging.Formatter):
         return json.dumps(row, ensure_ascii=False, default=str)
 
 
-def set_up_logging(settings: LoggingSettings) -> None:
+def set_up_logging(settings: LoggingSettings, *, worker: int | None = None) -> None:
+    """Write the log as the settings say; each line names the `worker`, where there are several."""
     handler = logging.StreamHandler(sys.stderr)
     if settings.format == "json":
-        handler.setFormatter(JsonLines())
+        handler.setFormatter(JsonLines(worker))
     else:
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s"))
+        of = "" if worker is None else f"[{worker}] "
+        line = f"%(asctime)s %(levelname)-7s {of}%(name)s: %(message)s"
+        handler.setFormatter(logging.Formatter(line))
     logging.basicConfig(handlers=[handler], force=True)
     set_log_level(settings.level)

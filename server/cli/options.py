@@ -13,6 +13,7 @@ from server.cli.output import fail, say
 from server.core.installation import EXAMPLE_CONFIG, command, example_data_dir
 from server.errors import AdapterUnknown, ConfigurationInvalid
 from server.settings.place import config_file
+from server.workers import MOST_WORKERS
 
 if TYPE_CHECKING:
     from server.settings.loader import LoadedSettings
@@ -70,6 +71,31 @@ Port = Annotated[
     int | None,
     typer.Option("--port", metavar="PORT", min=0, max=65535, help="Port; overrides server.port."),
 ]
+
+
+def worker_count(given: str | None) -> str | None:
+    """Refuse what is no number of workers, and return what is."""
+    if given is None or given == AUTO:
+        return given
+    if not given.isdecimal() or not 1 <= int(given) <= MOST_WORKERS:
+        raise typer.BadParameter(
+            f"{given!r} is no number of processes: write one from 1 to {MOST_WORKERS}, or "
+            f"{AUTO!r} for one for each core"
+        )
+    return str(int(given))
+
+
+AUTO: Final = "auto"
+
+Workers = Annotated[
+    str | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        help="Processes that answer, or 'auto': one for each core; overrides server.workers.",
+        callback=worker_count,
+    ),
+]
 Watch = Annotated[
     bool, typer.Option("--watch", help="Reload each adapter when its files are saved.")
 ]
@@ -102,6 +128,7 @@ def repeated(
     *,
     host: str | None = None,
     port: int | None = None,
+    workers: str | None = None,
     watch: bool = False,
 ) -> list[str]:
     """The options that were given, for a command to paste that is to mean the same server."""
@@ -110,6 +137,7 @@ def repeated(
         "--data": data,
         "--host": host,
         "--port": port,
+        "--workers": workers,
     }
     words = [str(word) for pair in given.items() if pair[1] is not None for word in pair]
     return [*words, "--watch"] if watch else words
@@ -154,7 +182,12 @@ class Configured:
 
 
 def configured(
-    config: Path, *, data: Path | None = None, host: str | None = None, port: int | None = None
+    config: Path,
+    *,
+    data: Path | None = None,
+    host: str | None = None,
+    port: int | None = None,
+    workers: str | None = None,
 ) -> Configured:
     """Load the configuration, print its warnings, and override what is given.
 
@@ -170,7 +203,8 @@ def configured(
 
     if data is None and config == EXAMPLE_CONFIG:
         data = example_data_dir()
-    return _overridden(load_settings(config, os.environ), data=data, host=host, port=port)
+    loaded = load_settings(config, os.environ)
+    return _overridden(loaded, data=data, host=host, port=port, workers=workers)
 
 
 @cache
@@ -202,6 +236,7 @@ def _overridden(
     data: Path | None = None,
     host: str | None = None,
     port: int | None = None,
+    workers: str | None = None,
 ) -> Configured:
     if loaded.settings is None:
         raise ConfigurationInvalid(loaded.problems)
@@ -210,6 +245,8 @@ def _overridden(
     settings = loaded.settings
     if data is not None:
         settings = settings.model_copy(update={"data_dir": data.absolute()})
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    count = int(workers) if workers not in (None, AUTO) else workers
+    named = (("host", host), ("port", port), ("workers", count))
+    given = {name: value for name, value in named if value is not None}
     server = settings.server.model_copy(update=given)
     return Configured(settings.model_copy(update={"server": server}), loaded.environ)

@@ -1,6 +1,7 @@
 """`start`, `stop`, `restart`, `status` and `logs`: the server in the background."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -8,11 +9,26 @@ import typer
 
 from server.cli import options
 from server.cli.console import start_line
-from server.cli.launcher import StartInterrupted, ask_readiness, launch, serve_command, stop_process
+from server.cli.launcher import (
+    StartInterrupted,
+    ask_readiness,
+    launch,
+    replace_workers,
+    serve_command,
+    stop_process,
+)
 from server.cli.logs import follow_log, last_lines, log_path
 from server.cli.output import fail, print_json, print_text, say
 from server.cli.ports import check_free
-from server.cli.runfile import Launch, Running, forget_running, one_at_a_time, read_running
+from server.cli.runfile import (
+    Launch,
+    Running,
+    forget_running,
+    one_at_a_time,
+    read_running,
+    write_running,
+)
+from server.cli.sameness import changed_variables, code_token
 from server.cli.server_messages import say_started, say_status, warn_of
 from server.core.installation import command
 from server.errors import ConfigurationInvalid
@@ -25,15 +41,20 @@ def start(
     port: options.Port = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    workers: options.Workers = None,
     watch: options.Watch = False,
 ) -> None:
     """Start the server in the background, and wait until it is ready."""
-    settings = options.configured(config, data=data, host=host, port=port).settings
+    found = options.configured(config, data=data, host=host, port=port, workers=workers)
+    settings = found.settings
     with one_at_a_time(settings.data_dir):
         running = read_running(settings.data_dir)
         if running is not None:
-            given = options.repeated(config, data, host=host, port=port, watch=watch)
-            _say_already_running(running, host, port, watch, command("restart", *given))
+            given = options.repeated(
+                config, data, host=host, port=port, workers=workers, watch=watch
+            )
+            count = None if workers is None else settings.worker_count
+            _say_already_running(running, host, port, watch, count, command("restart", *given))
             if settings.console.enabled:
                 page = command("console", "--open", *options.repeated(config, data))
                 say(f"  console: {page}")
@@ -45,9 +66,12 @@ def start(
             config=config,
             data_dir=settings.data_dir,
             shutdown_grace_s=settings.server.shutdown_grace_s,
+            drain_s=settings.server.drain_s,
             asked_host=host,
             asked_port=free if port == 0 else port,
             watches=watch,
+            workers=settings.worker_count,
+            asked_workers=workers,
         )
         begun = time.monotonic()
         try:
@@ -55,10 +79,9 @@ def start(
         except StartInterrupted as interrupted:
             say(str(interrupted))
             raise typer.Exit(interrupted.exit_code) from None
-    given = options.repeated(config, data)
     elapsed_s = time.monotonic() - begun
-    page = start_line(running, settings)
-    say_started(running, readiness, settings, elapsed_s=elapsed_s, given=given, console=page)
+    page, repeated = start_line(running, settings), options.repeated(config, data)
+    say_started(running, readiness, settings, elapsed_s=elapsed_s, given=repeated, console=page)
     if not readiness.serves:
         raise typer.Exit(1)
 
@@ -73,19 +96,31 @@ def restart(
     port: options.Port = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    workers: options.Workers = None,
     watch: options.Watch = False,
 ) -> None:
-    """Stop the server if it runs, and start it with the options it had, or these."""
+    """Stop the server if it runs, and start it with the options it had, or these.
+
+    Where only the configuration or files of libraries changed, several workers are replaced one
+    after the other instead, so that no request is refused.
+    """
     before = read_running(_data_dir(config, data))
     if before is not None:
         host = before.asked_host if host is None else host
         port = before.asked_port if port is None else port
         config = Path(before.config) if options.is_default(config) else config
+        workers = before.asked_workers if workers is None else workers
         watch = watch or before.watches
     # A configuration that cannot be used must not cost the server that runs.
-    settings = options.configured(config, data=data, host=host, port=port).settings
-    _stop(settings.data_dir)
-    start(host, port, config, data, watch)
+    found = options.configured(config, data=data, host=host, port=port, workers=workers)
+    if before is not None and before.workers > 1:
+        changed = _changed_beside_files(before, config, found, workers, watch=watch)
+        if not changed:
+            _replace_workers(before, found)
+            return
+        say(f"Stopping and starting all of it, since this changed: {', '.join(changed)}")
+    _stop(found.settings.data_dir)
+    start(host, port, config, data, workers, watch)
 
 
 def status(
@@ -111,6 +146,7 @@ def status(
                 "pid": running.pid,
                 "started_at": running.started_at,
                 "watches": running.watches,
+                "workers": {} if readiness is None else dict(readiness.workers),
                 "log": running.log,
                 "data_dir": str(data_dir),
             }
@@ -144,14 +180,60 @@ def logs(
             raise
 
 
+def _replace_workers(running: Running, found: options.Configured) -> None:
+    try:
+        failed = replace_workers(running)
+    except StartInterrupted as interrupted:
+        say(str(interrupted))
+        raise typer.Exit(interrupted.exit_code) from None
+    if failed is not None:
+        fail(f"the new workers do not serve, and those from before go on: {failed}")
+    server = found.settings.server
+    as_now = replace(running, shutdown_grace_s=server.shutdown_grace_s, drain_s=server.drain_s)
+    write_running(found.settings.data_dir, as_now)
+    say(f"Orbit (pid {running.pid}) has replaced its workers, one after the other")
+
+
+def _changed_beside_files(
+    running: Running, config: Path, found: options.Configured, workers: str | None, *, watch: bool
+) -> list[str]:
+    """Return what new workers of the server that runs would not take up."""
+    server = found.settings.server
+    compared = {
+        "the address": (running.host, server.host),
+        "the port": (running.port, server.port or running.port),
+        "the configuration file": (running.config, str(config.absolute())),
+        "--workers": (running.asked_workers, workers),
+        "--watch": (running.watches, watch),
+        "the code": (running.code, code_token()),
+    }
+    changed = [what for what, (was, is_now) in compared.items() if was != is_now]
+    if found.settings.worker_count == 1:
+        changed.append("the number of workers")
+    variables = changed_variables(running.pid)
+    if variables is None:
+        return [*changed, "perhaps the environment"]
+    return [*changed, *(f"the variable {name}" for name in variables)]
+
+
 def _say_already_running(
-    running: Running, host: str | None, port: int | None, watch: bool, again: str
+    running: Running,
+    host: str | None,
+    port: int | None,
+    watch: bool,
+    workers: int | None,
+    again: str,
 ) -> None:
     """Say that it runs; that is a failure if it runs otherwise than it was asked to."""
     if host not in (None, running.host) or port not in (None, 0, running.port):
         fail(
             f"Orbit is already running at {running.url} (pid {running.pid}), and not where you "
             f"asked for. Name another --data folder for a second server, or move it: {again}"
+        )
+    if workers not in (None, running.workers):
+        fail(
+            f"Orbit is already running at {running.url} (pid {running.pid}), with "
+            f"{running.workers} worker{'s' if running.workers != 1 else ''}: {again}"
         )
     if watch and not running.watches:
         fail(
@@ -175,9 +257,11 @@ def _stop(data_dir: Path) -> None:
         raise typer.Exit(130)
     forget_running(data_dir, running.pid)
     if ending == "killed":
+        drained = "draining and " if running.drain_s else ""
         say(
-            f"Orbit (pid {running.pid}) did not end within {running.shutdown_grace_s:g} s, the "
-            "grace for requests in flight, and was killed"
+            f"Orbit (pid {running.pid}) did not end within "
+            f"{running.drain_s + running.shutdown_grace_s:g} s, for {drained}requests in flight, "
+            "and was killed"
         )
     else:
         say(f"Orbit (pid {running.pid}) has stopped")

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from server.cli.sameness import code_token
 from server.errors import OrbitError
 from server.storage.files import make_private, written_whole
 
@@ -73,11 +74,15 @@ class Launch:
     config: Path
     data_dir: Path
     shutdown_grace_s: float
+    drain_s: float = 0.0
     asked_host: str | None = None
     """`--host` as it was given, for a restart to give again."""
     asked_port: int | None = None
     watches: bool = False
     """Whether it reloads what is saved."""
+    workers: int = 1
+    asked_workers: str | None = None
+    """`--workers` as it was given, for a restart to give again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +96,15 @@ class Running:
     config: str
     started_at: str
     shutdown_grace_s: float
+    drain_s: float = 0.0
     log: str | None = None
     asked_host: str | None = None
     asked_port: int | None = None
     watches: bool = False
+    workers: int = 1
+    asked_workers: str | None = None
+    code: str = ""
+    """What `server.cli.sameness.code_token` was, where there are several workers."""
 
     @property
     def url(self) -> str:
@@ -126,10 +136,14 @@ def describe_process(pid: int, launch: Launch, *, log: Path | None = None) -> Ru
         config=str(launch.config.absolute()),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         shutdown_grace_s=launch.shutdown_grace_s,
+        drain_s=launch.drain_s,
         log=str(log) if log else None,
         asked_host=launch.asked_host,
         asked_port=launch.asked_port,
         watches=launch.watches,
+        workers=launch.workers,
+        asked_workers=launch.asked_workers,
+        code=code_token() if launch.workers > 1 else "",
     )
 
 

@@ -3,17 +3,25 @@
 import asyncio
 import gc
 import os
+import shutil
 import signal
 import socket
-import sys
 from collections.abc import Callable
-from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from server.cli import options
-from server.cli.output import say
+from server.cli.application import (
+    collect_again,
+    create_api,
+    end_process,
+    http_config,
+    say_serving,
+)
 from server.cli.ports import listen
 from server.cli.runfile import Launch, recorded
+from server.storage.files import make_private
+from server.workers import METRICS_VARIABLE
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -24,10 +32,15 @@ def serve(
     port: options.Port = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    workers: options.Workers = None,
     watch: options.Watch = False,
 ) -> None:
     """Serve in the foreground until Ctrl-C; requests in flight finish first."""
-    found = options.configured(config, data=data, host=host, port=port)
+
+    def read() -> options.Configured:
+        return options.configured(config, data=data, host=host, port=port, workers=workers)
+
+    found = read()
     server = found.settings.server
     # The port first, before anything slow, so that a taken one is said at once.
     listening = listen(server.host, server.port)
@@ -37,24 +50,27 @@ def serve(
         config=config,
         data_dir=found.settings.data_dir,
         shutdown_grace_s=server.shutdown_grace_s,
+        drain_s=server.drain_s,
         watches=watch,
+        workers=found.settings.worker_count,
+        asked_workers=workers,
     )
-    from server.settings.loader import load_settings
-
-    def create() -> "FastAPI":
-        from server.app import create_app
-
-        return create_app(
-            found.settings,
-            found.environ,
-            lambda: options.configured(config).settings.adapters,
-            lambda: load_settings(config, os.environ).sources,
-            watches=watch,
-            say=say if sys.stderr.isatty() else None,
-        )
-
     with recorded(launch):
-        _serve(found, listening, create)
+        if found.settings.worker_count == 1:
+            _serve(found, listening, lambda: create_api(found, config, watches=watch))
+        else:
+            _share_metrics(found.settings.data_dir)
+            from server.cli.workers import serve_with_workers
+
+            serve_with_workers(found, listening, config, read, watches=watch)
+
+
+def _share_metrics(data_dir: Path) -> None:
+    """Have all processes that are to come write their metrics into one folder, empty now."""
+    folder = data_dir / "run" / "metrics"
+    shutil.rmtree(folder, ignore_errors=True)
+    make_private(folder)
+    os.environ[METRICS_VARIABLE] = str(folder)
 
 
 def _serve(
@@ -68,11 +84,11 @@ def _serve(
 
     limit_arenas(os.environ)
     set_up_logging(found.settings.logging)
-    gc.disable()  # a start makes much and throws away little, until `_collect_again`
+    gc.disable()  # a start makes much and throws away little, until `collect_again`
     load_encoders_ahead(found.settings.embeddings, found.settings.adapters)
     # uvicorn handles SIGTERM while it serves, then raises it again: this ends the process
     # through every `finally`, before, during and after.
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, end_process)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(found, listening, create))
 
@@ -80,40 +96,20 @@ def _serve(
 async def _run(
     found: options.Configured, listening: socket.socket, create: "Callable[[], FastAPI]"
 ) -> None:
-    import uvicorn
+    from server.api.connections import ConnectionCount, HttpServer, within_descriptors
 
-    from server.api.connections import HttpServer
-
-    settings = found.settings
-    host, port = listening.getsockname()[:2]
+    server = found.settings.server
     api = create()
     async with api.router.lifespan_context(api):  # not by uvicorn: a failure here has a message
-        say(f"Serving on http://{f'[{host}]' if ':' in host else host}:{port} (Ctrl-C to stop)")
-        proxies = settings.server.connections.trusted_proxies
-        config = uvicorn.Config(
-            api,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            ws="none",
-            proxy_headers=bool(proxies),
-            forwarded_allow_ips=list(proxies),
-            timeout_graceful_shutdown=round(settings.server.shutdown_grace_s),
+        say_serving(listening)
+        opened = asyncio.create_task(collect_again(api))
+        count = ConnectionCount(within_descriptors(server.connections), api.state.api.metrics)
+        http = HttpServer(
+            http_config(api, server),
+            count,
+            api.state.mcp.end_streams,
+            drain_s=server.drain_s,
+            stopping=api.state.api.stopping.set,
         )
-        opened = asyncio.create_task(_collect_again(api))
-        limits, metrics = settings.server.connections, api.state.api.metrics
-        server = HttpServer(config, limits, metrics, api.state.mcp.end_streams)
-        await server.serve(sockets=[listening])
+        await http.serve(sockets=[listening])
         opened.cancel()
-
-
-async def _collect_again(api: "FastAPI") -> None:
-    """Look for garbage from the first question on, and not among what stays for good."""
-    await api.state.api.adapters.every_one_tried()
-    gc.freeze()
-    gc.enable()
-
-
-def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(0)

@@ -3,10 +3,10 @@
 import json
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from server.access.models import sample_name
 from server.cli.launcher import ServerReadiness, fault_lines, lock_lines
@@ -41,7 +41,9 @@ def say_started(
         if page:
             say(page)
         return
-    say(f"Orbit is running at {running.url} (pid {running.pid}), ready after {elapsed_s:.1f} s")
+    among = f" with {count} workers" if (count := readiness.workers.get("count")) else ""
+    who = f"Orbit is running at {running.url}{among} (pid {running.pid})"
+    say(f"{who}, ready after {elapsed_s:.1f} s")
     if page:
         say(page)
     say(f"  log:     {running.log}")
@@ -76,11 +78,24 @@ def say_status(data_dir: Path, running: Running | None, readiness: ServerReadine
     print_text(f"  log    {running.log or 'the terminal it runs in'}")
     if running.watches:
         print_text("  watch  what is saved is reloaded")
+    for line in () if readiness is None else worker_lines(readiness.workers):
+        print_text(f"  {line}")
     for row in () if readiness is None else readiness.adapters:
         why = f": {row['why']}" if row.get("why") else ""
         print_text(f"  {row.get('state')}  {row.get('name')}{why}")
         for line in (*fault_lines(row), *lock_lines(row)):
             print_text(f"    {line}")
+
+
+def worker_lines(workers: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each worker of a server that has several."""
+    for row in workers.get("processes", ()):
+        restarts = row["restarts"]
+        again = f", replaced {restarts} time{'s' if restarts != 1 else ''}" if restarts else ""
+        which = f"worker {row['number']} of {workers['count']} (pid {row['pid']})"
+        yield f"{which}: {row['state']}{again}"
+    if workers.get("failed"):
+        yield f"the last replacement of workers was given up: {workers['failed']}"
 
 
 _SCRIPT: Final = "utils/scripts/generate-sample-api-keys.sh"

@@ -11,6 +11,8 @@ class Health:
     version: str
     instance: str
     """Changes with every start of the server."""
+    workers: int | None = None
+    """Processes that answer, where there are several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +27,15 @@ class AdapterReadiness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """`ready`: all adapters serve; `degraded`: some do; otherwise none does (yet)."""
+    """`ready`: all adapters serve; `degraded`: some do; otherwise none does (yet).
 
-    status: Literal["ready", "degraded", "opening", "unavailable"]
+    `draining`: the server is about to stop, and answers until it does.
+    """
+
+    status: Literal["ready", "degraded", "opening", "unavailable", "draining"]
     adapters: Sequence[AdapterReadiness]
+    workers: Mapping[str, Any] | None = None
+    """What a server with several processes tells of them to who may know it."""
 
     @property
     def serves(self) -> bool:

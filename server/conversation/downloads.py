@@ -65,8 +65,11 @@ class DownloadStore:
         *,
         now: Callable[[], datetime] = utc_now,
         metrics: Metrics | None = None,
+        one_process: bool | None = None,
     ) -> None:
+        """`one_process` says that no other reads them; unsaid, that is so on SQLite."""
         self._database = database
+        self._one_process = database.is_sqlite if one_process is None else one_process
         self._now = now
         self._behind = WriteBehind[str, Download](
             self._write, what="downloads", every_s=_WRITE_EVERY_S, metrics=metrics
@@ -74,7 +77,7 @@ class DownloadStore:
 
     async def keep(self, download: Download) -> None:
         """Keep a download until it expires; raise StoreUnavailable if that fails."""
-        if self._database.is_sqlite:
+        if self._one_process:
             self._behind.note(download.download_id, download)
         else:
             await self._write({download.download_id: download})

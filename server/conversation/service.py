@@ -17,9 +17,11 @@ from server.core.transcript import TranscriptKey
 from server.errors import StoreUnavailable
 from server.metrics.metrics import Metrics
 from server.settings.models import Settings
-from server.storage.database import Database
-from server.storage.files import load_or_create_secret
+from server.storage.database import Database, open_database
+from server.storage.installation import InstallationSecret, check_secret
+from server.storage.presence import Presence
 from server.text.replies import shipped_replies
+from server.workers.parent import Parent
 
 _log = logging.getLogger(__name__)
 
@@ -40,20 +42,25 @@ class ConversationService:
     commits: Commits
     database: Database
     transcripts: TranscriptKey
+    secret: InstallationSecret
+    presence: Presence | None = None
+    """Who else has calls under way; None where no other process does."""
     inbox: InboxStore | None = None
     downloads: DownloadStore | None = None
     """The calls behind the links of answers that were cut."""
 
     @classmethod
-    def open(cls, settings: Settings, metrics: Metrics) -> Self:
-        """Open what is stored. Blocks.
+    def open(cls, settings: Settings, metrics: Metrics, parent: Parent | None = None) -> Self:
+        """Open what is stored, for a worker with its `parent`. Blocks.
 
         Raises:
             StoreUnavailable: the database cannot be used.
-            ConfigurationInvalid: the secret of the installation cannot be used.
+            ConfigurationInvalid: the secret of the installation cannot be used, or is not the one
+                that the database is used with.
         """
         conversation = settings.conversation
-        found, _ = load_or_create_secret(settings.secret_path)
+        secret = InstallationSecret.of(settings)
+        found = secret.value
         limits = Limits(
             conversation.proposal_expires_after_s,
             conversation.max_held_per_key,
@@ -65,9 +72,17 @@ class ConversationService:
             settings.store_timeout_s,
             settings.may_migrate,
         )
-        database = Database.open(url, timeout_s=timeout_s, migrate=migrate)
+        engine = open_database(url, migrate=migrate)
+        check_secret(engine, secret)
+        database = Database(engine, threads=2, timeout_s=timeout_s)
+        alone = settings.one_process
         store = ConversationStore.open(
-            url, conversation, timeout_s=timeout_s, metrics=metrics, migrate=migrate
+            url,
+            conversation,
+            timeout_s=timeout_s,
+            metrics=metrics,
+            migrate=migrate,
+            parent=parent,
         )
         commits = Commits(conversation.commits)
         inbox = InboxStore(
@@ -76,20 +91,31 @@ class ConversationService:
             answered_last_h=conversation.expires_after_h,
             metrics=metrics,
         )
+        proposals = ConfirmationService(
+            database, CallSignature(found), commits, limits, one_process=alone
+        )
+        presence = None
+        if not alone:  # with a thread of its own, which never waits for others
+            saying = Database(engine, threads=1, timeout_s=timeout_s)
+            presence = Presence(saying, proposals.owner)
         return cls(
             store,
-            ConfirmationService(database, CallSignature(found), commits, limits),
+            proposals,
             open_delivery(database, commits, conversation.commits, metrics),
             commits,
             database,
             TranscriptKey(hmac.digest(found, b"transcripts", "sha256")),
+            secret,
+            presence,
             inbox if settings.inbox.enabled else None,
-            DownloadStore(database, metrics=metrics),
+            DownloadStore(database, metrics=metrics, one_process=alone),
         )
 
     async def serve(self) -> None:
         """Recover what an earlier server left; deliver events and tidy until cancelled."""
         await _log_failure(self.proposals.recover())
+        if self.presence is not None:
+            self.presence.begin(self.proposals.recover)
         delivering = asyncio.create_task(self.delivery.run()) if self.delivery else None
         try:
             while True:
@@ -113,6 +139,8 @@ class ConversationService:
     async def close(self) -> None:
         """Wait for running calls, write what waits, and close the database."""
         await self.proposals.drain()
+        if self.presence is not None:
+            await self.presence.close()
         if self.delivery is not None:
             await self.delivery.close()
         await self.store.close()

@@ -1,7 +1,8 @@
 """Conversations: their messages, and what the database remembers, for whom, and how long."""
 
+import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple, Self
 
@@ -20,7 +21,8 @@ from server.storage.database import (
     put,
     utc_now,
 )
-from server.storage.write_behind import WriteBehind
+from server.storage.write_behind import NotedBehind, WriteBehind
+from server.workers.parent import Parent
 
 _log = logging.getLogger(__name__)
 
@@ -88,6 +90,7 @@ def is_conversation(table: sa.Table, place: ConversationKey) -> sa.ColumnElement
     return sa.and_(*(table.c[name] == value for name, value in place._asdict().items()))
 
 
+_WHAT: Final = "conversations"
 _WRITE_EVERY_S: Final = 0.2
 _TIDY_EVERY: Final = timedelta(seconds=10)
 
@@ -102,6 +105,8 @@ CONVERSATIONS: Final = sa.Table(
 
 
 Kept = tuple[ConversationContext, datetime]
+_Stored = tuple[str, datetime]
+"""The same as it stands in the database."""
 
 
 class ConversationStore:
@@ -110,7 +115,7 @@ class ConversationStore:
     A session id means something only together with its key, the adapter, and the user a
     gateway speaks for: somebody else's is another, empty conversation. On SQLite, which one
     server writes, what is to be remembered is written shortly after the answer, and seen by
-    the next turn at once; elsewhere it is written before the answer.
+    the next turn at once, whichever worker has it; elsewhere it is written before the answer.
     """
 
     def __init__(
@@ -120,15 +125,21 @@ class ConversationStore:
         *,
         now: Callable[[], datetime] = utc_now,
         metrics: Metrics | None = None,
+        parent: Parent | None = None,
     ) -> None:
+        """`parent` is that of a worker, whose other workers see what is remembered here."""
         self._database = database
         self._now = now
         self._lasts = timedelta(hours=settings.expires_after_h)
         self._most = settings.max_sessions_per_key
         self.max_turns = settings.max_turns
-        self._behind = WriteBehind[ConversationKey, Kept](
-            self._write_batch, what="conversations", every_s=_WRITE_EVERY_S, metrics=metrics
-        )
+        self._behind: WriteBehind[ConversationKey, Kept] | _NotedBehind
+        if parent is not None and database.is_sqlite:
+            self._behind = _NotedBehind(parent, self._write_batch, metrics)
+        else:
+            self._behind = WriteBehind[ConversationKey, Kept](
+                self._write_batch, what=_WHAT, every_s=_WRITE_EVERY_S, metrics=metrics
+            )
         self._tidied_at: datetime | None = None
         self._keys: set[str] = set()
 
@@ -142,6 +153,7 @@ class ConversationStore:
         now: Callable[[], datetime] = utc_now,
         metrics: Metrics | None = None,
         migrate: bool = True,
+        parent: Parent | None = None,
     ) -> Self:
         """Open the store. Blocks.
 
@@ -149,7 +161,7 @@ class ConversationStore:
             StoreUnavailable: the database cannot be used.
         """
         database = Database.open(url, timeout_s=timeout_s, migrate=migrate)
-        return cls(database, settings, now=now, metrics=metrics)
+        return cls(database, settings, now=now, metrics=metrics, parent=parent)
 
     async def close(self) -> None:
         await self._behind.close()
@@ -162,7 +174,7 @@ class ConversationStore:
             StoreUnavailable: the database cannot be read.
         """
         place = conversation_key(caller, session_id)
-        kept = self._behind.get(place)
+        kept = await self._behind.latest(place)
         if kept is None:
             kept = await self._database.run(lambda c: _read(c, place))
         if kept is None or kept[1] < self._now() - self._lasts:
@@ -178,7 +190,8 @@ class ConversationStore:
             StoreUnavailable: the database cannot be read.
         """
         places = [conversation_key(caller, session_id) for session_id in session_ids]
-        kept = {place: found for place in places if (found := self._behind.get(place)) is not None}
+        latest = [(place, await self._behind.latest(place)) for place in places]
+        kept = {place: found for place, found in latest if found is not None}
         stored = [place for place in places if place not in kept]
         if stored and stored[0] == places[0]:
             kept |= await self._database.run(lambda c: _read_several(c, stored))
@@ -222,11 +235,14 @@ class ConversationStore:
             lambda c: c.execute(CONVERSATIONS.delete().where(late)), timeout_s=BATCH_TIMEOUT_S
         )
 
-    async def _write_batch(self, batch: Mapping[ConversationKey, Kept]) -> None:
+    async def _write_batch(self, batch: Mapping[ConversationKey, Kept | _Stored]) -> None:
         await self._write(batch, timeout_s=BATCH_TIMEOUT_S)
 
     async def _write(
-        self, batch: Mapping[ConversationKey, Kept], *, timeout_s: float | None = None
+        self,
+        batch: Mapping[ConversationKey, Kept | _Stored],
+        *,
+        timeout_s: float | None = None,
     ) -> None:
         now = self._now()
         self._keys |= {place.key_id for place in batch}
@@ -236,7 +252,7 @@ class ConversationStore:
         def work(connection: sa.Connection) -> None:
             # One order for all writers, so that two batches cannot wait for each other.
             rows = [
-                {**place._asdict(), "context": context_to_json(context), "updated_at": updated_at}
+                {**place._asdict(), "context": _stored(context), "updated_at": updated_at}
                 for place, (context, updated_at) in sorted(batch.items(), key=lambda each: each[0])
             ]
             put(connection, CONVERSATIONS, rows)
@@ -251,6 +267,58 @@ class ConversationStore:
         if due:
             self._tidied_at = now
             self._keys.clear()
+
+
+def _stored(context: ConversationContext | str) -> str:
+    return context if isinstance(context, str) else context_to_json(context)
+
+
+class _NotedBehind:
+    """Keeps conversations in the supervisor, as text, until one of its workers has written them."""
+
+    def __init__(
+        self,
+        parent: Parent,
+        write: Callable[[Mapping[ConversationKey, Kept | _Stored]], Awaitable[None]],
+        metrics: Metrics | None,
+    ) -> None:
+        self._write = write
+        self._metrics = metrics
+        self._behind = NotedBehind(
+            parent, _WHAT, self._write_texts, every_s=_WRITE_EVERY_S, metrics=metrics
+        )
+
+    def note(self, place: ConversationKey, kept: Kept) -> None:
+        try:
+            text = json.dumps([context_to_json(kept[0]), kept[1].isoformat()])
+        except (ValueError, TypeError) as failed:
+            _log.error("one of the %s cannot be written, and is lost: %s", _WHAT, failed)
+            if self._metrics is not None:
+                self._metrics.values_lost(_WHAT)
+            return
+        self._behind.note(json.dumps(place), text)
+
+    async def latest(self, place: ConversationKey) -> Kept | None:
+        noted = await self._behind.latest(json.dumps(place))
+        if noted is None:
+            return None
+        context, updated_at = _from_text(noted)
+        return context_from_json(context), updated_at
+
+    async def drop(self, place: ConversationKey) -> None:
+        await self._behind.drop(json.dumps(place))
+
+    async def close(self) -> None:
+        await self._behind.close()
+
+    async def _write_texts(self, texts: Mapping[str, str]) -> None:
+        batch = {ConversationKey(*json.loads(key)): _from_text(text) for key, text in texts.items()}
+        await self._write(batch)
+
+
+def _from_text(text: str) -> _Stored:
+    context, updated_at = json.loads(text)
+    return context, datetime.fromisoformat(updated_at)
 
 
 def _read(connection: sa.Connection, place: ConversationKey) -> Kept | None:

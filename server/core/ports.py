@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.core.chat_messages import Message, Reply
+from server.core.claims import Claim
 from server.core.data_values import FoundValue
 from server.core.decision import Decision, Trace
 from server.core.tools import ToolDefinition
@@ -106,6 +107,22 @@ class Tool(Protocol):
             ArgumentsInvalid: an argument is missing, mistyped or out of range.
             ToolFailed: the arguments are fine, the calculation is not.
         """
+
+
+class Claims(Protocol):
+    """Names that one at a time may have, among all processes of a server on this machine.
+
+    Where that is more than one, all raise StoreUnavailable when they cannot be reached.
+    """
+
+    async def claim(self, kind: str, name: str, *, for_s: float | None = None) -> Claim:
+        """Take a name until it is released, or at most for `for_s` seconds."""
+
+    async def release(self, kind: str, name: str) -> None:
+        """Let go of a name, so that it may be taken again."""
+
+    async def is_claimed(self, kind: str, name: str) -> bool:
+        """Return whether somebody has the name."""
 
 
 @runtime_checkable

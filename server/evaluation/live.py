@@ -1,8 +1,8 @@
 """Asking an adapter of a running server its questions: others are served, and nothing is kept."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -12,6 +12,8 @@ from uuid import uuid4
 from server.chat.adapter import Adapter
 from server.chat.pipeline import run_turn
 from server.chat.sources import shared_library
+from server.core.claims import MemoryClaims
+from server.core.ports import Claims
 from server.core.redaction import REDACTED
 from server.core.turn import Caller, Turn
 from server.errors import EvaluationRunning
@@ -25,6 +27,7 @@ from server.library.model import Template
 
 MOST_QUESTIONS: Final = 2000
 """Questions of one run."""
+_KIND: Final = "evaluation"
 _REST: Final = 0.5
 """How long others have the server to themselves, as a share of what a question took."""
 
@@ -32,20 +35,19 @@ _REST: Final = 0.5
 class Evaluations:
     """Who evaluates on this server: one run a key, and the questions of all runs take turns."""
 
-    def __init__(self) -> None:
-        self._running: set[str] = set()
+    def __init__(self, running: Claims | None = None) -> None:
+        self._running = running or MemoryClaims()
         self.turns = asyncio.Lock()
 
-    @contextmanager
-    def run_of(self, caller: Caller) -> Iterator[None]:
+    @asynccontextmanager
+    async def run_of(self, caller: Caller) -> AsyncIterator[None]:
         """Hold the place of a key; raise `EvaluationRunning` where it has a run already."""
-        if caller.key_id in self._running:
+        if await self._running.claim(_KIND, caller.key_id) != "taken":
             raise EvaluationRunning("this key evaluates already; wait for its end, or leave it")
-        self._running.add(caller.key_id)
         try:
             yield
         finally:
-            self._running.discard(caller.key_id)
+            await self._running.release(_KIND, caller.key_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from server.core.suggestions import quoted
 from server.errors import Problem
 from server.extraction.example_learning import ANY_DAY
 from server.extraction.extractor import Extractor
-from server.extraction.frame import SIGNS, telling_stems
+from server.extraction.frame import SIGNS
 from server.library.model import Library, Template
 from server.matching.masking import mask
 from server.retrievers.requests import objection
@@ -58,7 +58,7 @@ class _Reader:
 
     def read(self, template: Template, text: str) -> _Example:
         senses = self._senses(text)
-        telling = {*telling_stems(senses), *(word for word in senses.words if word in SIGNS)}
+        telling = {*senses.telling_stems, *(word for word in senses.words if word in SIGNS)}
         weights = {
             word: (1 + log(count)) * self._rare.get(word, 1.0)
             for word, count in _words(senses).items()

@@ -153,7 +153,9 @@ class LibraryTrial:
         questions: Sequence[Question] | None = None,
         tape: Tape | None = None,
     ) -> Measured:
-        opening = open_adapter(self.settings, self.environ, adapter, calibrated=calibrated)
+        opening = open_adapter(
+            self.settings, self.environ, adapter, calibrated=calibrated, learnt=True
+        )
         async with opening as opened:
             library = shared_library(opened)
             templates = library.templates

@@ -1,8 +1,9 @@
 """From a question to the arguments of a template."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from server.core.coverage import Coverage
@@ -36,6 +37,11 @@ _OPERATORS: Final = {"^": ("^",), "**": ("*", "*")}
 
 _SENSES: Final = ("senses", "")
 _SHORTEST_TELLING: Final = 2
+_ENOUGH_TO_TELL: Final = 1000
+"""Templates by whose examples the languages of a large library are told."""
+_MOST_WORDS: Final = 20_000
+_MOST_COMPILED: Final = 4_000
+"""Templates of a large library that stay compiled: some 120 megabytes."""
 
 
 class _Prepared(NamedTuple):
@@ -62,9 +68,17 @@ class Extractor:
         self._names = ShownNames()
         named = (domain.response.default_language,)
         self._languages: tuple[str, ...] = languages_of((), named)
+        self._large: Mapping[str, Template] | None = None
+        """Templates that are too many to be compiled before they are used."""
+        self._has_examples = self._asks_rows = False
 
     def prepare(self, templates: Sequence[Template]) -> None:
-        """Compile `templates` now, so that no question has to wait for it."""
+        """Compile `templates` now, so that no question has to wait for it.
+
+        Those that `prepare_large` took are not compiled before they are used.
+        """
+        if self._large is not None:
+            return
         named = (self._domain.response.default_language,)
         self._languages = languages_of((e for t in templates for e in t.nl_examples), named)
         self._planner.learn_codes(templates)
@@ -74,12 +88,38 @@ class Extractor:
         for code in self._languages:
             self._words.spelling(sense_reader(code))
 
+    def prepare_large(self, templates: Mapping[str, Template], words: Sequence[str]) -> None:
+        """Make ready for templates that are too many to be compiled before any is used.
+
+        `words` are those of their examples, the commonest first. Of the templates, those that
+        questions were about lately stay compiled.
+        """
+        every = tuple(templates.values())
+        step = -(-len(every) // _ENOUGH_TO_TELL)
+        named = (self._domain.response.default_language,)
+        self._languages = languages_of((e for t in every[::step] for e in t.nl_examples), named)
+        self._planner.learn_codes(every)
+        self._names = ShownNames(every)
+        self._words.add_words(islice(words, _MOST_WORDS), self._languages)
+        for code in self._languages:
+            self._words.spelling(sense_reader(code))
+        self._large = templates
+        self._has_examples = any(template.nl_examples for template in every)
+        self._asks_rows = any(
+            p.descriptor.kind == "rows_query" for t in every for p in t.parameters
+        )
+
     def learn_values(self, values: ValueVocabulary) -> None:
         """Take the values that the data have as words for parameters, in place of earlier ones.
 
         Templates are compiled anew before any of them is used, so that this may run in a thread
         while questions are read.
         """
+        if self._large is not None:
+            every = tuple(self._large.values())
+            self._stand_ins = self._stand_ins_of(values, every, self._words)
+            self._values, self._plans = values, {}
+            return
         templates = [template for template, _ in self._plans.values()]
         plans: dict[str, tuple[Template, _Prepared]] = {}
         words = LibraryWords()
@@ -92,15 +132,15 @@ class Extractor:
             words.add(prepared.frame, _words_of_values(prepared.plan))
         for code in self._languages:
             words.spelling(sense_reader(code))
-        stand_ins = StandIns(
-            values,
-            templates,
-            words,
-            worded=self._planner.data_words,
-            code=(*self._languages, "en")[0],
-        )
+        stand_ins = self._stand_ins_of(values, templates, words)
         self._plans, self._words, self._values = plans, words, values
         self._stand_ins = stand_ins
+
+    def _stand_ins_of(
+        self, values: ValueVocabulary, templates: Sequence[Template], words: LibraryWords
+    ) -> StandIns:
+        code = (*self._languages, "en")[0]
+        return StandIns(values, templates, words, worded=self._planner.data_words, code=code)
 
     def extract(
         self,
@@ -169,9 +209,9 @@ class Extractor:
 
     def _request(self, reading: ParsedText) -> str:
         senses = self.senses(reading)
-        if not any(prepared.frame.examples for _, prepared in self._plans.values()):
+        if not self._has_examples:
             return reading.text  # descriptions alone do not tell a remark from the request
-        if any(p.plan.groups["query"] for _, p in self._plans.values()) and asks_of_rows(reading):
+        if self._asks_rows and asks_of_rows(reading):
             return reading.text  # its clauses are parts of one question: red cars, newest first
         asking = request_clauses(senses, self._words)
         if len(asking) == len(senses.clauses):
@@ -191,10 +231,13 @@ class Extractor:
 
     def telling_words(self) -> dict[str, tuple[str, ...]]:
         """The words that say what each template prepared is about, by its id."""
-        return {
-            name: tuple(w for w in prepared.frame.words if len(w) > _SHORTEST_TELLING)
-            for name, (_, prepared) in self._plans.items()
-        }
+        return {name: _telling(prepared.frame) for name, (_, prepared) in self._plans.items()}
+
+    def telling_words_of(self, template_id: str) -> tuple[str, ...]:
+        """The same words of one template among those that `prepare_large` took."""
+        if self._large is None:
+            return ()
+        return _telling(self.frame(self._large[template_id]))
 
     def frame(self, template: Template) -> Frame:
         """What a template's own examples teach about the words it knows."""
@@ -202,7 +245,7 @@ class Extractor:
 
     def is_asked_by_value(self, template: Template) -> bool:
         """Whether a value of the template says by itself what is asked, as a sum does."""
-        return any(p.role in SELF_EXPLAINING for p in self._plan(template).plan.parameters)
+        return any(role in SELF_EXPLAINING for role in self._planner.roles(template))
 
     def cover(self, reading: ParsedText, template: Template, found: Extraction) -> Coverage:
         """Account for every word of a question, as a template takes it with these arguments."""
@@ -239,7 +282,12 @@ class Extractor:
         known = self._plans.get(template.id)
         if known is None or known[0] is not template:
             prepared = self._prepared(template, self._values.get(template.id, {}))
-            self._words.add(prepared.frame, _words_of_values(prepared.plan))
+            if self._large is None:
+                self._words.add(prepared.frame, _words_of_values(prepared.plan))
+                self._has_examples |= bool(prepared.frame.examples)
+                self._asks_rows |= bool(prepared.plan.groups["query"])
+            elif len(self._plans) >= _MOST_COMPILED:
+                self._plans = dict(islice(self._plans.items(), _MOST_COMPILED // 2, None))
             known = self._plans[template.id] = template, prepared
         return known[1]
 
@@ -272,6 +320,10 @@ class Extractor:
         said = (slots.found.get(one.key) for one in plan.groups["text"])
         texts = frozenset(at for one in said if one for at in range(one.first, one.last))
         return ReadExample(reading.tokens, self.senses(reading), places, texts, unused)
+
+
+def _telling(frame: Frame) -> tuple[str, ...]:
+    return tuple(word for word in frame.words if len(word) > _SHORTEST_TELLING)
 
 
 def _words_of_values(plan: TemplatePlan) -> set[str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -97,7 +97,7 @@ def build_frame(plan: TemplatePlan, examples: Sequence[ReadExample], domain: Dom
         code = example.senses.reader.code
         # What stands in a remark beside the request says nothing of the request.
         asides = [] if all(c.tells for c in example.senses.clauses) else example.senses.clauses
-        telling = frozenset(telling_stems(example.senses, example.values))
+        telling = frozenset(example.senses.telling_stems_without(example.values))
         told.append(telling)
         words = [w for at, w in enumerate(example.senses.words) if at not in example.values]
         stems.update(telling)
@@ -193,13 +193,6 @@ def _named_actions(template: Template) -> set[int]:
         read = read_senses(Tokens(text), ("en",))
         found.update(*(action.groups for action in read.actions))
     return found
-
-
-def telling_stems(senses: MessageSenses, taken: Iterable[int] = ()) -> list[str]:
-    """Stems of the words that say what a message is about, without those `taken`."""
-    code, away = senses.reader.code, senses.empty.union(taken)
-    words = (w for at, w in enumerate(senses.words) if at not in away and is_word(w))
-    return [stem(word, code) for word in words]
 
 
 def _described(template: Template, plan: TemplatePlan, domain: Domain) -> set[str]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from server.extraction.frame import Frame
-from server.text.senses import SenseReader
+from server.text.senses import SenseReader, sense_reader
 from server.text.spelling import SpellingIndex
 from server.text.stems import stem
-from server.text.tokens import is_digits
+from server.text.tokens import is_digits, is_word
 
 _SHORTEST: Final = 4
 """Letters of a word that another may be a slip for."""
@@ -28,6 +28,16 @@ class LibraryWords:
         self.stems.update(frame.stems)
         self._written |= frame.words
         self.values.update(values)
+        self._spelling.clear()
+
+    def add_words(self, words: Iterable[str], languages: Iterable[str]) -> None:
+        """Add words that were counted over a whole library, but for those that bear nothing."""
+        readers = [sense_reader(code) for code in languages]
+        for word in words:
+            if is_word(word) and not any(word in reader.small_words for reader in readers):
+                found = [stem(word, reader.code) for reader in readers]
+                self.stems.update(found)
+                self._written.setdefault(word, found[0])
         self._spelling.clear()
 
     def near(self, word: str, reader: SenseReader) -> Sequence[str]:

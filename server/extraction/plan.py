@@ -1,6 +1,6 @@
 """A template made ready for extraction: compiled once, used for every question."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -157,7 +157,7 @@ class Planner:
         self, parameter: Parameter, template: Template, values: Sequence[str]
     ) -> ParameterPlan:
         name = take_apart(parameter.name, self._other_words(parameter))
-        role = value_kind(parameter, name, template, self._domain)
+        role = self._role(parameter, name, template)
         # A type of the domain with listed values and patterns takes both.
         open_ended = parameter.type in self._types and parameter.type in self._domain.entities
         checker = ValueChecker(parameter, closed=not open_ended, is_numeric=role in NUMERIC)
@@ -186,6 +186,14 @@ class Planner:
             form=form_of_codes(parameter) if role == "code" else None,
             other_forms=self._other_forms(parameter) if role in ("code", "text") else (),
         )
+
+    def roles(self, template: Template) -> Iterator[ValueKind]:
+        """How the values of each parameter are recognised, without compiling the template."""
+        for one in template.parameters:
+            yield self._role(one, take_apart(one.name, self._other_words(one)), template)
+
+    def _role(self, parameter: Parameter, name: Name, template: Template) -> ValueKind:
+        return value_kind(parameter, name, template, self._domain)
 
     def _other_words(self, parameter: Parameter) -> list[str]:
         """Other words for what a parameter is, its aliases among them."""

@@ -4,10 +4,10 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from server.core.ports import Embedder
-from server.errors import AdapterUnknown, ConfigurationInvalid, OrbitError, StoreUnavailable
+from server.errors import AdapterUnknown, ConfigurationInvalid, StoreUnavailable
 from server.guards.changes import Change, check_change, with_changes
 from server.guards.engine import Readings
 from server.guards.guard import Guard
@@ -17,27 +17,36 @@ from server.guards.pack import load_guards
 from server.guards.scorer import ExampleVectors
 from server.guards.store import GuardStore
 from server.metrics.metrics import Metrics
+from server.storage.announcements import Announcement, Announcer
+from server.storage.artefacts import ArtefactStore
 
 _log = logging.getLogger(__name__)
 
-_WATCH_EVERY_S: Final = 2.0
-
 
 class GuardManager:
-    """Opens guards, and takes up changes in the database, of other processes within 2 s."""
+    """Opens guards, and takes up changes to them, its own and those of other processes."""
 
     def __init__(
-        self, database_url: str, state_dir: Path, metrics: Metrics, *, migrate: bool = True
+        self,
+        database_url: str,
+        state_dir: Path,
+        metrics: Metrics,
+        *,
+        migrate: bool = True,
+        announcer: Announcer | None = None,
+        shared: ArtefactStore | None = None,
     ) -> None:
+        """What is changed is announced by the `announcer`; vectors are `shared` with others."""
         self._database_url = database_url
         self._migrate = migrate
         self._state_dir = state_dir
         self._metrics = metrics
         self._guards: dict[str, Guard] = {}
         self._store: GuardStore | None = None
+        self._announcer = announcer
+        self._shared = shared
         self._opening = asyncio.Lock()
-        self._seen = 0
-        self._watcher: asyncio.Task[None] | None = None
+        self._rebuilding = asyncio.Lock()
 
     async def open(
         self,
@@ -59,14 +68,15 @@ class GuardManager:
             packs,
             compared,
             embedder=embedder,
-            vectors=ExampleVectors(self._state_dir, embedder),
+            vectors=ExampleVectors(self._state_dir, embedder, self._shared),
             readings=readings,
             harmless=harmless,
             metrics=self._metrics,
             store=store,
         )
-        await guard.rebuild(await store.changes(options.adapter))
-        self._guards[options.adapter] = guard
+        async with self._rebuilding:
+            await guard.rebuild(await store.changes(options.adapter))
+            self._guards[options.adapter] = guard
         return guard
 
     def forget(self, adapter: str) -> None:
@@ -88,7 +98,7 @@ class GuardManager:
         """Make a change, at once; nothing is changed when it raises an `OrbitError`."""
         guard = self.get(change.guard)
         store = await self._open_store()
-        async with self._opening:
+        async with self._rebuilding:
             before = await store.changes(change.guard)
             check_change(with_changes(guard.packs, before), change)
             # In force first: an example that cannot be embedded must not be kept.
@@ -98,6 +108,16 @@ class GuardManager:
             except StoreUnavailable:
                 await guard.rebuild(before)
                 raise
+
+    async def take_up(self, announced: Announcement) -> None:
+        """Apply what another process changed; raise as `Guard.rebuild`, or `StoreUnavailable`."""
+        guard = self._guards.get(announced.subject)
+        if guard is None:
+            return
+        store = await self._open_store()
+        async with self._rebuilding:
+            await guard.rebuild(await store.changes(announced.subject))
+        _log.info("guard %s is changed, by %s", announced.subject, announced.origin)
 
     async def counts(self, name: str) -> list[dict[str, Any]]:
         return await (await self._store_of(name)).counts(name)
@@ -112,9 +132,6 @@ class GuardManager:
         return [change.to_dict() for change in await store.changes(name)]
 
     async def close(self) -> None:
-        if self._watcher is not None:
-            self._watcher.cancel()
-            await asyncio.gather(self._watcher, return_exceptions=True)
         if self._store is not None:
             await self._store.close()
 
@@ -126,25 +143,12 @@ class GuardManager:
         async with self._opening:
             if self._store is None:
                 self._store = await GuardStore.open(
-                    self._database_url, self._metrics, migrate=self._migrate
+                    self._database_url,
+                    self._metrics,
+                    migrate=self._migrate,
+                    announcer=self._announcer,
                 )
-                self._seen = await self._store.last_change()
-                self._watcher = asyncio.create_task(self._watch(self._store))
             return self._store
-
-    async def _watch(self, store: GuardStore) -> None:
-        while True:
-            await asyncio.sleep(_WATCH_EVERY_S)
-            try:
-                last = await store.last_change()
-                if last != self._seen:
-                    for name, guard in list(self._guards.items()):
-                        await guard.rebuild(await store.changes(name))
-                    self._seen = last
-            except OrbitError as failed:
-                _log.warning("changes to guards cannot be taken up yet: %s", failed)
-            except Exception:  # one change that cannot be taken up must not end the task
-                _log.exception("changes to guards cannot be taken up yet")
 
 
 def _load_packs(

@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import logging
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.core.ports import Embedder, Vectors
+from server.storage.arrays import ArrayStore
+from server.storage.artefacts import ArtefactStore
 from server.storage.files import written_whole
 
 Numbers = NDArray[np.float64]
@@ -146,6 +148,9 @@ _log = logging.getLogger(__name__)
 
 _MOST_KEPT: Final = 5_000
 
+_WORTH_SHARING: Final = 32
+"""Examples that are embedded at once; an operator's single new one is not worth a row."""
+
 
 class ExampleVectors:
     """Vectors of examples as one encoder makes them, in a folder: those that were used last.
@@ -153,9 +158,14 @@ class ExampleVectors:
     Guards share the file, so that none of them knows which vectors no guard needs any more.
     """
 
-    def __init__(self, folder: Path, embedder: Embedder) -> None:
+    def __init__(
+        self, folder: Path, embedder: Embedder, shared: ArtefactStore | None = None
+    ) -> None:
+        """What another machine has `shared` is not embedded again."""
         name = hashlib.blake2b(embedder.fingerprint.encode(), digest_size=8).hexdigest()
         self._path = folder / f"{name}.npz"
+        self._shared = ArrayStore(folder, shared)
+        self._name = f"guards-{name}"
         self._embedder = embedder
         self._known: dict[str, Vectors] | None = None
 
@@ -167,7 +177,7 @@ class ExampleVectors:
         rows = {key: self._known[key] for key in keys if key in self._known}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
         if missing:
-            new = await self._embedder.embed(list(missing.values()))
+            new = await self._shared_or_embedded(missing)
             rows |= zip(missing, new, strict=True)
             others = [(key, row) for key, row in self._known.items() if key not in rows]
             self._known = dict(others[max(0, len(rows) + len(others) - _MOST_KEPT) :]) | rows
@@ -175,6 +185,16 @@ class ExampleVectors:
         if not texts:
             return np.empty((0, 0), np.float32)
         return np.vstack([rows[key] for key in keys]).astype(np.float32)
+
+    async def _shared_or_embedded(self, missing: Mapping[str, str]) -> Vectors:
+        key = _key("\n".join(missing))
+        found = (await self._shared.read_shared(self._name, key) or {}).get("rows")
+        if found is not None and found.ndim == 2 and len(found) == len(missing):
+            return np.asarray(found, np.float32)
+        made = await self._embedder.embed(list(missing.values()))
+        if len(missing) >= _WORTH_SHARING:
+            await self._shared.share(self._name, key, rows=made)
+        return made
 
     def _read(self) -> dict[str, Vectors]:
         try:

@@ -13,6 +13,7 @@ from anyio import to_thread
 
 from server.guards.changes import Change
 from server.metrics.metrics import Metrics
+from server.storage.announcements import Announcer
 from server.storage.database import BATCH_TIMEOUT_S, Database, UtcTime
 from server.storage.write_behind import WriteBehind
 
@@ -76,18 +77,31 @@ class GuardDecision:
 
 
 class GuardStore:
-    def __init__(self, database: Database, metrics: Metrics | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        metrics: Metrics | None = None,
+        announcer: Announcer | None = None,
+    ) -> None:
         self._database = database
+        self._announcer = announcer or Announcer.of_process()
         self._noted = itertools.count()
         self._behind = WriteBehind[int, tuple[Counted, GuardDecision | None]](
             self._write, what="guard decisions", every_s=_WRITE_EVERY_S, metrics=metrics
         )
 
     @classmethod
-    async def open(cls, url: str, metrics: Metrics | None = None, *, migrate: bool = True) -> Self:
+    async def open(
+        cls,
+        url: str,
+        metrics: Metrics | None = None,
+        *,
+        migrate: bool = True,
+        announcer: Announcer | None = None,
+    ) -> Self:
         """Open the store, or raise `StoreUnavailable`."""
         opened = await to_thread.run_sync(partial(Database.open, url, threads=1, migrate=migrate))
-        return cls(opened, metrics)
+        return cls(opened, metrics, announcer)
 
     async def close(self) -> None:
         await self._behind.close()
@@ -98,18 +112,17 @@ class GuardStore:
         rows = await self._database.run(lambda c: c.execute(asked).mappings().all())
         return tuple(Change(**row) for row in rows)
 
-    async def last_change(self) -> int:
-        asked = sa.select(sa.func.max(CHANGES.c.id))
-        return await self._database.run(lambda c: c.execute(asked).scalar()) or 0
-
     async def add_change(self, change: Change) -> Change:
-        """Keep a change, and return it with its id and time."""
+        """Keep a change and announce it; return it with its id and time."""
         change = replace(change, at=datetime.now(UTC))
         row = {column: getattr(change, column) for column in CHANGES.c.keys() if column != "id"}  # noqa: SIM118
-        made = await self._database.run(
-            lambda c: c.execute(CHANGES.insert(), row).inserted_primary_key
-        )
-        return replace(change, id=made[0] if made else 0)
+
+        def work(connection: sa.Connection) -> int:
+            made = connection.execute(CHANGES.insert(), row).inserted_primary_key
+            self._announcer.write(connection, "guards", change.guard)
+            return made[0] if made else 0
+
+        return replace(change, id=await self._database.run(work))
 
     def note(self, key: Counted, decided: GuardDecision | None) -> None:
         """Count a decision soon; `decided` is given when the decision itself is to be kept."""

@@ -1,8 +1,12 @@
 """A domain file and template files, into one library or all that is wrong with them."""
 
+import gc
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from server.errors import Location, Problem, first_of
 from server.library.domain import build_domain
@@ -45,6 +49,48 @@ def load_library(
     A `base_url` stands in place of the domain's own, and `earlier` texts in place of files that
     are there and cannot be read, as far as those still agree with them.
     """
+    with _COLLECTION.rare():
+        return _read_library(domain_path, template_paths, environ, base_url, earlier)
+
+
+class _Collection:
+    """Looks for garbage less often while libraries are read, in however many threads.
+
+    Nothing that is made of a file is garbage yet, and looking is a third of the time.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._readers = threading.Lock(), 0
+        self._usual = gc.get_threshold()
+
+    @contextmanager
+    def rare(self) -> Iterator[None]:
+        with self._lock:
+            self._readers += 1
+            if self._readers == 1:
+                self._usual = gc.get_threshold()
+                gc.set_threshold(_RARELY, *self._usual[1:])
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._readers -= 1
+                if not self._readers:
+                    gc.set_threshold(*self._usual)
+
+
+_COLLECTION: Final = _Collection()
+_RARELY: Final = 200_000
+"""Objects that are made before the next look, of which a template is some hundred."""
+
+
+def _read_library(
+    domain_path: Path,
+    template_paths: Sequence[Path],
+    environ: Mapping[str, str],
+    base_url: str,
+    earlier: EarlierTexts | None,
+) -> LoadedLibrary:
     collector = ProblemCollector()
     reader = _Reader(environ, collector, earlier)
     # Templates are judged by themselves when the domain cannot be read, so that an

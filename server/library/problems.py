@@ -72,7 +72,7 @@ class Section:
     collector: ProblemCollector
 
     def part(self, *keys: str | int) -> "Section":
-        return replace(self, keys=(*self.keys, *keys))
+        return Section(self.document, (*self.keys, *keys), self.collector)
 
     @property
     def value(self) -> Any:

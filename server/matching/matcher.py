@@ -3,7 +3,9 @@
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self
@@ -11,23 +13,30 @@ from typing import Any, Final, Literal, NamedTuple, Self
 import numpy as np
 
 from server.core.ports import Embedder, Vectors
-from server.errors import IndexEmpty
+from server.errors import IndexEmpty, IndexUnavailable
 from server.library.model import Library
-from server.matching.index.store import TemplateStore
+from server.matching.coordination import ALONE, Coordination
+from server.matching.index.store import TemplateStore, learning_lock
 from server.matching.index.template_index import (
     IndexEntry,
     SyncReport,
     TemplateIndex,
     VectorsLost,
+    digest_of,
     load_snapshot,
     save_snapshot,
 )
+from server.matching.large.background_head import BackgroundHead
+from server.matching.large.index import LargeIndex, sentence_of
+from server.matching.large.search import LargeExampleSearch
 from server.matching.masking import ValueMask, mask
-from server.matching.model.head_store import head_for
+from server.matching.model.head_store import everyday_negatives, head_for
 from server.matching.model.training import use_one_thread
 from server.matching.model.zero_shot import Scorer
+from server.matching.nearest import NearestText, nearest_of
 from server.matching.nearness import LibraryVectors, Nearness
 from server.matching.selection import Ranking, TemplateCandidate
+from server.storage.arrays import Arrays, ArrayStore, NotKept
 from server.text.spelling import Speller
 
 SearchMode = Literal["auto", "resident", "chroma"]
@@ -36,11 +45,8 @@ _INLINE_WEIGHTS: Final = 1_000_000
 """Weights that are multiplied in well under a millisecond, which a thread would double."""
 
 
-class NearestText(NamedTuple):
-    similarity: float
-    text: str
-
-
+_KEPT_READINGS: Final = 64
+"""Questions whose readings are kept: one is read several times while it is decided."""
 _NO_COUNTER: Final = NearestText(0.0, "")
 _WRITTEN: Final = 0.97
 """How likely a question means a template, at the least, that has it as an example."""
@@ -62,7 +68,7 @@ class ExampleSearch:
         self._written: dict[str, tuple[str, ...]] = {}
         for entry in index.entries:
             if entry.kind == "example":
-                sentence = _sentence(entry.masked)
+                sentence = sentence_of(entry.masked)
                 owners = self._written.get(sentence, ())
                 self._written[sentence] = tuple(dict.fromkeys((*owners, entry.template_id)))
         start = 0
@@ -85,7 +91,7 @@ class ExampleSearch:
 
     def written_for(self, readings: Sequence[str]) -> frozenset[str]:
         """Return the templates of which a question is an example, but for its values."""
-        found = (self._written.get(_sentence(reading), ()) for reading in readings)
+        found = (self._written.get(sentence_of(reading), ()) for reading in readings)
         return frozenset(owner for owners in found for owner in owners)
 
     async def nearest(self, readings: Vectors, templates: Sequence[str]) -> list[NearestText]:
@@ -93,7 +99,7 @@ class ExampleSearch:
         groups = [self._groups[template] for template in templates]
         parts = await self._vectors_at([places for places, _ in groups])
         return [
-            _nearest_of(vectors, texts, readings)
+            nearest_of(vectors, texts, readings)
             for (_, texts), vectors in zip(groups, parts, strict=True)
         ]
 
@@ -111,7 +117,7 @@ class ExampleSearch:
             return found
         parts = await self._vectors_at([p for _, one in some for p in (one.examples, one.places)])
         for (name, one), own, counters in zip(some, parts[::2], parts[1::2], strict=True):
-            nearest = _nearest_of(counters, one.texts, vectors)
+            nearest = nearest_of(counters, one.texts, vectors)
             nearer = nearest.similarity - float((own @ vectors.T).max())
             same = next((text for text in readings if text in one.refused), None)
             if same is not None:
@@ -162,16 +168,20 @@ def _owner(entry: IndexEntry) -> tuple[str, bool]:
     return entry.template_id, entry.kind == "counter"
 
 
-def _nearest_of(vectors: Vectors, texts: Sequence[str], readings: Vectors) -> NearestText:
-    likeness = vectors @ readings.T
-    best = int(likeness.argmax())
-    similarity = max(-1.0, min(1.0, likeness.item(best)))
-    return NearestText(similarity, texts[best // len(readings)])
+def _in_order(library: Library) -> tuple[Sequence[str], Mapping[str, int]]:
+    """The ids of templates, and the place of each."""
+    names = tuple(library.templates)
+    return names, {name: place for place, name in enumerate(names)}
 
 
-def _sentence(masked: str) -> str:
-    """A text by which sentences are compared that end in other signs or in none."""
-    return masked.rstrip(" ?!.")
+def _likeliest(shares: Vectors, limit: int) -> list[int]:
+    """The places of the highest shares; of two equals the earlier is first."""
+    # A large library gives shares to few of its templates.
+    likely = np.flatnonzero(shares)
+    if len(likely) < limit:
+        likely = np.arange(len(shares))
+    best: list[int] = likely[np.argsort(-shares[likely], kind="stable")[:limit]].tolist()
+    return best
 
 
 def _with_owners(shares: Vectors, places: Sequence[int]) -> Vectors:
@@ -182,6 +192,16 @@ def _with_owners(shares: Vectors, places: Sequence[int]) -> Vectors:
     raised: Vectors = shares * ((1 - _WRITTEN) / (1 - own))
     raised[places] = shares[places] * (_WRITTEN / own) if own > 0 else _WRITTEN / len(places)
     return raised
+
+
+def _read(text: str, masked: Callable[[str], str], speller: Speller) -> tuple[str, ...]:
+    plain = masked(text)
+    if not plain:
+        return ()
+    corrected = speller.reread(text.lower())
+    # What stands in a list of values is put right there.
+    again = plain if corrected == text.lower() else masked(corrected)
+    return tuple(dict.fromkeys((plain, again)))
 
 
 def _without(text: str, word: str) -> str:
@@ -197,14 +217,20 @@ class Matcher:
 
     index_name: str
     _templates: Sequence[str]
+    _places: Mapping[str, int]
     _head: Scorer
-    _is_large: bool
     _embedder: Embedder
     _speller: Speller
-    _search: ExampleSearch
+    _search: ExampleSearch | LargeExampleSearch
     _mask: ValueMask
     _words: LibraryVectors
     _stats: Mapping[str, Any]
+    _own_readings: Callable[[str], tuple[str, ...]] = field(init=False)
+    """The readings of a question, with what the library lists masked too."""
+
+    def __post_init__(self) -> None:
+        read = lru_cache(_KEPT_READINGS)(partial(_read, masked=self._mask, speller=self._speller))
+        object.__setattr__(self, "_own_readings", read)
 
     @classmethod
     async def open(
@@ -218,33 +244,45 @@ class Matcher:
         resident_max_vectors: int = 200_000,
         state_dir: Path,
         telling: Mapping[str, Sequence[str]] | None = None,
+        coordination: Coordination = ALONE,
     ) -> Self:
         """Bring the index in step with the library, and learn its head where that is due.
 
         Heads are kept in `state_dir`. `telling` are the words that say what each template is
-        about, to which others can be compared. An unchanged library embeds and learns nothing.
+        about, to which others can be compared. An unchanged library embeds and learns nothing;
+        of processes in `coordination`, one does that while the others wait.
         Raises `IndexEmpty`, `IndexUnavailable` or `ProviderError`.
         """
         if not library.templates:
             raise IndexEmpty(f"adapter {adapter!r} has no templates to match questions with")
         use_one_thread()
-        first = not await asyncio.to_thread(state_dir.exists)
+        first = coordination.artefacts is None and not await asyncio.to_thread(state_dir.exists)
         await asyncio.gather(embedder.warm(), *([store.warm()] if first else []))
         named = adapter, library, embedder.fingerprint, store
         index = await asyncio.to_thread(TemplateIndex, *named)
         resident = search == "resident" or (
             search == "auto" and len(index.entries) <= resident_max_vectors
         )
-        report, vectors = await _synchronized(index, embedder, state_dir, resident=resident)
-        head, learnt = await head_for(index, library, vectors, embedder, state_dir)
+        if not resident and store.is_for_sessions:
+            raise IndexUnavailable(
+                f"adapter {adapter!r} looks its candidates up in an embedded ChromaDB, which is "
+                "for one process: set vector_store.mode: server or matching.search: resident, or "
+                "serve with one worker"
+            )
+        given = index, library, embedder, telling or {}
+        kept = ArrayStore(state_dir, coordination.artefacts)
+        try:
+            state = await _read_or_learn(*given, kept.reading(), resident=resident)
+        except NotKept:
+            async with coordination.alone(learning_lock(adapter)):
+                state = await _read_or_learn(*given, kept, resident=resident)
+        report, vectors, head, learnt, words = state
         texts = (entry.text.lower() for entry in index.entries)
-        words = await LibraryVectors.learn(telling or {}, embedder, state_dir, index.name)
         speller = await asyncio.to_thread(Speller, texts, library.domain.synonyms)
         return cls(
             index.name,
-            tuple(library.templates),
+            *_in_order(library),
             head,
-            head.size > _INLINE_WEIGHTS,
             embedder,
             speller,
             await asyncio.to_thread(ExampleSearch, index, vectors),
@@ -260,42 +298,80 @@ class Matcher:
             },
         )
 
+    @classmethod
+    async def open_large(
+        cls,
+        adapter: str,
+        library: Library,
+        embedder: Embedder,
+        *,
+        state_dir: Path,
+        telling: Callable[[str], Sequence[str]],
+        coordination: Coordination = ALONE,
+    ) -> Self:
+        """Open a library of many thousand templates, whose texts stand in files of `state_dir`.
+
+        Where no head was kept, one is learnt in the background; `close` ends that. `telling` gives
+        the words that say what a template is about. Of the processes of a machine in
+        `coordination`, one embeds and learns while the others wait. Raises as `open`.
+        """
+        use_one_thread()
+        await embedder.warm()
+        kept = ArrayStore(state_dir)
+        async with coordination.alone(learning_lock(adapter), here=True):
+            index, report = await LargeIndex.open(adapter, library, embedder, state_dir)
+            negatives = await everyday_negatives(library, embedder, kept)
+            words = index.vocabulary
+            near = await LibraryVectors.learn_words(words, telling, embedder, kept, index.name)
+        head = BackgroundHead(
+            index, *negatives, partial(coordination.alone, learning_lock(adapter), here=True)
+        )
+        await head.open(state_dir)
+        names, places = _in_order(library)
+        return cls(
+            index.name,
+            names,
+            places,
+            head,
+            embedder,
+            await asyncio.to_thread(Speller.of_counts, words, library.domain.synonyms),
+            LargeExampleSearch(index, places),
+            index.mask,
+            near,
+            {
+                "vectors": len(index),
+                "search": "files",
+                "embedded": report.embedded,
+                "reused": report.reused,
+                "removed": report.removed,
+            },
+        )
+
     def readings(self, text: str) -> tuple[str, ...]:
         """Return the texts to embed for a question: without its values, and with slips put right.
 
         Empty for a question of blanks; one text where there is no slip.
         """
-        return self._read(text, mask)
-
-    def _read(self, text: str, masked: Callable[[str], str]) -> tuple[str, ...]:
-        plain = masked(text)
-        if not plain:
-            return ()
-        corrected = self._speller.reread(text.lower())
-        # What stands in a list of values is put right there.
-        again = plain if corrected == text.lower() else masked(corrected)
-        return tuple(dict.fromkeys((plain, again)))
+        return _read(text, mask, self._speller)
 
     def is_example(self, text: str) -> bool:
         """Return whether a template has the question among its examples, but for its values."""
-        return bool(self._search.written_for(self._read(text, self._mask)))
+        return bool(self._search.written_for(self._own_readings(text)))
 
     async def rank(self, text: str, *, limit: int) -> Ranking:
         """Return the `limit` likeliest; raise `ProviderError` or `IndexUnavailable`."""
-        readings = self._read(text, self._mask)
+        readings = self._own_readings(text)
         if not readings:
             return Ranking((), out_of_scope=1.0)
         # One by one: each may be known already, and the provider makes one batch of them.
         vectors = np.vstack(await asyncio.gather(*(self._embedder.embed([r]) for r in readings)))
-        if self._is_large:
+        if self._head.size > _INLINE_WEIGHTS:
             shares = await asyncio.to_thread(self._head.probabilities, vectors, readings)
         else:
             shares = self._head.probabilities(vectors, readings)
         if owners := self._search.written_for(readings):
-            places = [place for place, name in enumerate(self._templates) if name in owners]
-            shares = _with_owners(shares, places)
-        # The earlier of two equals first.
-        best = np.argsort(-shares[:-1], kind="stable")[:limit].tolist()
+            shares = _with_owners(shares, sorted(self._places[name] for name in owners))
+        best = _likeliest(shares[:-1], limit)
         templates = [self._templates[place] for place in best]
         nearest = await self._search.nearest(vectors, templates)
         counters = await self._search.counters(readings, vectors, templates)
@@ -306,6 +382,31 @@ class Matcher:
             for template, place, near in zip(templates, best, nearest, strict=True)
         )
         return Ranking(candidates, out_of_scope=shares.item(-1), readings=readings)
+
+    @property
+    def vocabulary(self) -> Sequence[str]:
+        """The words of its texts, the commonest first."""
+        return self._speller.words
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether the nearest examples answer, while the head is being learnt."""
+        return isinstance(self._head, BackgroundHead) and self._head.state == "learning"
+
+    def when_learnt(self, told: Callable[[], None]) -> None:
+        """Call `told` when a head that is being learnt has come to serve."""
+        if isinstance(self._head, BackgroundHead):
+            self._head.when_learnt(told)
+
+    async def learnt(self) -> None:
+        """Wait for a head that is being learnt."""
+        if isinstance(self._head, BackgroundHead):
+            await self._head.learnt()
+
+    async def close(self) -> None:
+        """Stop learning."""
+        if isinstance(self._head, BackgroundHead):
+            await self._head.close()
 
     async def nearness(
         self, text: str, words: Sequence[str], templates: Sequence[str]
@@ -346,25 +447,50 @@ class Matcher:
 
         Raises `ProviderError`.
         """
-        readings = self._read(text, self._mask)
+        readings = self._own_readings(text)
         if not readings:
             return np.zeros((0, 0), np.float32)
         return np.vstack(await asyncio.gather(*(self._embedder.embed([r]) for r in readings)))
 
     def stats(self) -> dict[str, Any]:
         """What is indexed and how it is searched, as JSON-ready data."""
-        return dict(self._stats)
+        head = self._head
+        return {**self._stats, **(head.stats() if isinstance(head, BackgroundHead) else {})}
+
+
+async def _read_or_learn(
+    index: TemplateIndex,
+    library: Library,
+    embedder: Embedder,
+    telling: Mapping[str, Sequence[str]],
+    kept: ArrayStore,
+    *,
+    resident: bool,
+) -> tuple[SyncReport, Vectors | None, Scorer, bool, LibraryVectors]:
+    """What there is of an index, its head and its words; made where it is not there, or raises
+    `NotKept`.
+    """
+    async with index.store.session() if kept.may_make else nullcontext():
+        report, vectors = await _synchronized(index, embedder, kept, resident=resident)
+        head, learnt = await head_for(index, library, vectors, embedder, kept)
+    words = await LibraryVectors.learn(telling, embedder, kept, index.name)
+    return report, vectors, head, learnt, words
 
 
 async def _synchronized(
-    index: TemplateIndex, embedder: Embedder, state_dir: Path, *, resident: bool
+    index: TemplateIndex, embedder: Embedder, kept: ArrayStore, *, resident: bool
 ) -> tuple[SyncReport, Vectors | None]:
     if not resident:
+        kept.check_may_make()
         return await index.sync(embedder), None
-    path = state_dir / f"{index.name}.vectors.npz"
-    kept = await asyncio.to_thread(load_snapshot, path, index.ids, index.generation)
-    if kept is not None:
-        return SyncReport(0, len(index.ids), 0), kept
+    name = f"{index.name}.vectors"
+    path = kept.folder / f"{name}.npz"
+    found = await asyncio.to_thread(load_snapshot, path, index.ids, index.generation)
+    if found is None:
+        found = _fitting(await kept.read_shared(name, digest_of(index.ids)), len(index.ids))
+    if found is not None:
+        return SyncReport(0, len(index.ids), 0), found
+    kept.check_may_make()
     report = await index.sync(embedder)
     try:
         vectors = await index.vectors()
@@ -373,4 +499,12 @@ async def _synchronized(
         vectors = await index.vectors()
     await asyncio.to_thread(index.mark_generation)
     await asyncio.to_thread(save_snapshot, path, index.ids, index.generation, vectors)
+    await kept.share(name, digest_of(index.ids), vectors=vectors)
     return report, vectors
+
+
+def _fitting(stored: Arrays | None, count: int) -> Vectors | None:
+    vectors: Vectors | None = (stored or {}).get("vectors")
+    if vectors is None or vectors.ndim != 2 or len(vectors) != count:
+        return None
+    return vectors if bool(np.isfinite(vectors).all()) else None

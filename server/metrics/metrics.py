@@ -4,16 +4,24 @@ Label values come from configuration (adapters, categories, tools) or from a sho
 so their number is bounded whatever people ask.
 """
 
+import os
+import re
 from collections import Counter as Counts
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from time import perf_counter
-from typing import Final
+from typing import Final, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 from server.core.chat_messages import TokenUsage
 from server.core.decision import Answer, coverages_of, ending_name
+from server.workers import METRICS_VARIABLE
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
@@ -21,6 +29,8 @@ _ROUTER_SECONDS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 _CONFIDENCES: Final = (0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _MODEL_SECONDS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60)
+_RESIDENT: Final = "process_resident_memory_bytes"
+_NOT_ADDED_UP: Final = frozenset({"process_start_time_seconds", "process_max_fds"})
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 """What a client may call a request in labels; anything else is `other`."""
 
@@ -83,8 +93,49 @@ _HISTOGRAMS: Final[Mapping[str, tuple[Sequence[float], tuple[str, ...]]]] = {
 }  # fmt: skip
 
 
+_SUM: Final = "livesum"
+_LATEST: Final = "livemostrecent"
+
+
+Among = Literal["livesum", "livemostrecent", "livemax"]
+
+
+class _Processes(Collector):
+    """What `ProcessCollector` tells of one process, of several as one."""
+
+    def __init__(self, pids: Sequence[int]) -> None:
+        self._pids = pids
+
+    def collect(self) -> Iterator[Metric]:
+        values: dict[str, list[float]] = {}
+        kinds: dict[str, Metric] = {}
+        for pid in self._pids:
+            for metric in ProcessCollector(pid=partial(int, pid), registry=None).collect():
+                kinds[metric.name] = metric
+                values.setdefault(metric.name, []).append(metric.samples[0].value)
+        if proportional := [kb for pid in self._pids if (kb := _proportional_kb(pid))]:
+            values[_RESIDENT] = [kb * 1024.0 for kb in proportional]
+        for name, found in values.items():
+            total = min(found) if name in _NOT_ADDED_UP else sum(found)
+            family = CounterMetricFamily if kinds[name].type == "counter" else GaugeMetricFamily
+            yield family(name, kinds[name].documentation, value=total)
+
+
+def _proportional_kb(pid: int) -> int | None:
+    """Return a process's memory and its part of what it shares; None where that is not told."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return None
+    found = re.search(r"^Pss:\s+(\d+) kB$", text, re.MULTILINE)
+    return int(found.group(1)) if found else None
+
+
 class Metrics:
-    """The counters of one server. Safe to use from any thread."""
+    """The counters of one server. Safe to use from any thread.
+
+    Of several processes, each writes files that `text` reads: see `METRICS_VARIABLE`.
+    """
 
     def __init__(self, version: str = "") -> None:
         self._registry = CollectorRegistry()
@@ -94,12 +145,16 @@ class Metrics:
             for name, (buckets, texts) in _HISTOGRAMS.items()
         }
         self._commits_waiting = self.gauge(
-            "orbit_commit_events_waiting", "Commit events to be delivered"
+            "orbit_commit_events_waiting", "Commit events to be delivered", among=_LATEST
         )
-        self._connections = self.gauge("orbit_connections", "Open connections")
-        self._vectors = self.gauge("orbit_index_vectors", "Vectors in the index", "adapter")
-        self.gauge("orbit_build_info", "Always 1", "version").labels(version).set(1)
-        ProcessCollector(registry=self._registry)
+        self._connections = self.gauge("orbit_connections", "Open connections", among=_SUM)
+        vectors = "orbit_index_vectors", "Vectors in the index", "adapter"
+        self._vectors = self.gauge(*vectors, among=_LATEST)
+        info = self.gauge("orbit_build_info", "Always 1", "version", among="livemax")
+        info.labels(version).set(1)
+        self._folder = os.environ.get(METRICS_VARIABLE)
+        if self._folder is None:
+            ProcessCollector(registry=self._registry)
 
     def counter(self, name: str, what: str, *labels: str) -> Counter:
         return Counter(name, what, labels, registry=self._registry)
@@ -109,12 +164,21 @@ class Metrics:
     ) -> Histogram:
         return Histogram(name, what, labels, buckets=buckets, registry=self._registry)
 
-    def gauge(self, name: str, what: str, *labels: str) -> Gauge:
-        return Gauge(name, what, labels, registry=self._registry)
+    def gauge(self, name: str, what: str, *labels: str, among: Among) -> Gauge:
+        """`among` says what the values of several processes come to."""
+        return Gauge(name, what, labels, registry=self._registry, multiprocess_mode=among)
 
-    def text(self) -> bytes:
-        """Return every metric in the format of Prometheus."""
-        return generate_latest(self._registry)
+    def text(self, pids: Sequence[int] = ()) -> bytes:
+        """Return every metric in the format of Prometheus.
+
+        `pids` are the processes of a server with workers, whose memory and time is added up.
+        """
+        if self._folder is None:
+            return generate_latest(self._registry)
+        merged = CollectorRegistry()
+        MultiProcessCollector(merged, self._folder)  # type: ignore[no-untyped-call]
+        merged.register(_Processes(pids))
+        return generate_latest(merged)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """`route` is the pattern that was matched, never the path that was asked for."""

@@ -48,6 +48,8 @@ __all__ = ["DeciderDependencies", "TemplateRetriever", "call_or_ask", "decide_fo
 
 _LEAST_LIKELY: Final = 0.01
 """Templates that are less likely are not looked at: nothing in a question makes up for that."""
+_MOST_ASKED_BY_VALUE: Final = 200
+"""Where more templates are asked for by a value, as a sum is, it does not tell which one."""
 _ANY_DAY: Final = datetime(2025, 1, 1, tzinfo=UTC)
 """A time of day is read alike on every day."""
 _NOTHING_KNOWN: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -63,7 +65,8 @@ class TemplateRetriever:
         self._parts = parts
         templates = tuple(parts.library.templates.values())
         parts.extractor.prepare(templates)
-        self._asked_by_value = tuple(filter(parts.extractor.is_asked_by_value, templates))
+        asked = tuple(filter(parts.extractor.is_asked_by_value, templates))
+        self._asked_by_value = asked if len(asked) <= _MOST_ASKED_BY_VALUE else ()
 
     async def decide(self, turn: Turn, trace: Trace) -> Decision:
         """Decide what a question asks for.
@@ -91,6 +94,8 @@ class TemplateRetriever:
             ]
             details["outside"] = round(ranking.out_of_scope, 4)
             details["compared_as"] = list(ranking.readings)
+            if parts.matcher.is_learning:
+                details["by"] = "nearest examples, while the head is being learnt"
         with trace.stage("extract") as details:
             candidates = self.read_candidates(turn, reading, ranking)
             details["found"] = [

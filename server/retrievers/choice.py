@@ -1,6 +1,6 @@
 """Which template a question means, and whether it is sure enough to be called."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -22,7 +22,14 @@ from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, choose_template
 from server.retrievers.calibration import Calibration
 from server.retrievers.dependencies import DeciderDependencies
-from server.retrievers.evidence import WORDS, Candidate, evidence, reads_all, says_all
+from server.retrievers.evidence import (
+    WORDS,
+    Candidate,
+    evidence,
+    places_of_unread,
+    reads_all,
+    says_all,
+)
 from server.retrievers.requests import Objection, objection, verbs_apart
 from server.retrievers.verifier import Verifier
 from server.settings.adapters import AdapterConfig
@@ -40,6 +47,7 @@ _COUNTS: Final = log(20)
 """What it weighs that a template counts rows, where how many there are is asked, and where not."""
 _HOPELESS: Final = 0.1
 """How likely the likeliest call is, at the most, where none is any good."""
+_NEARLY_AS_LIKELY: Final = 0.5
 _OBJECTED: Final = 0.02
 """How likely a call still is that the message speaks against."""
 _ASKED_FOR: Final = 0.6
@@ -70,6 +78,8 @@ class Judged:
     candidate: Candidate
     match: Match
     objection: Objection | None = None
+    score: float = -inf
+    """The logarithm of the odds that the verifier gives it, whatever speaks against."""
 
     @property
     def against(self) -> str:
@@ -131,7 +141,7 @@ async def judge(
     found = [judged_as(one) for one in candidates]
     near = list[Judged]()
     if compare:
-        likely = (one for one in found if _may_gain(one) and _may_decide(one, parts, judged_as))
+        likely = (one for one in found if _may_gain(one) and _may_decide(one, parts, senses))
         near = list(islice(likely, _MOST_NEAR))
     words = near_words([one.candidate for one in near])
     if words:
@@ -165,8 +175,10 @@ def choose(
         return _objected(best, best.objection, options)
     if best.match.confidence < _HOPELESS:
         # None is any good: what is told is of the one that the question is most like.
-        best, *others = sorted(judged, key=lambda one: -one.candidate.ranked.probability)
-        options, coverage = tuple(one.match for one in (best, *others)), best.candidate.coverage
+        likely = sorted(judged, key=lambda one: -one.candidate.ranked.probability)
+        best = _most_alike(likely)
+        options = tuple(one.match for one in (best, *(one for one in likely if one is not best)))
+        coverage = best.candidate.coverage
     unread = coverage.phrases("unread")
     why = f"the likeliest template is {best.match.confidence:.0%} sure, and {floor:.0%} is needed"
     if ranking.out_of_scope > 0.5:
@@ -174,6 +186,16 @@ def choose(
     elif unread:
         why += f"; it has no use for {', '.join(unread)}"
     return NoMatch(why, options, unread, coverage=coverage)
+
+
+def _most_alike(likely: Sequence[Judged]) -> Judged:
+    """Of those nearly as likely as the first, the one that the question has most words of.
+
+    A number alone may make sums likely, which are not what "cancel task 3" is about.
+    """
+    least = likely[0].candidate.ranked.probability * _NEARLY_AS_LIKELY
+    near = [one for one in likely if one.candidate.ranked.probability >= least]
+    return max(near, key=lambda one: sum(w.role == "frame" for w in one.candidate.coverage.words))
 
 
 def _takes_any_name(candidate: Candidate) -> bool:
@@ -258,13 +280,9 @@ def _judged(
     candidates: Sequence[Candidate],
     senses: MessageSenses,
 ) -> Judged:
-    asks = senses.reader.asks_how_many(senses.words)
+    asks = senses.asks_how_many
     others = [one for one in candidates if one is not candidate and (asks or not _counts(one))]
-    weighed = candidate
-    if candidate.template.unused_values == "ask":
-        # What the person is asked about anyway speaks neither for the template nor against it.
-        weighed = replace(candidate, coverage=candidate.coverage.allow_values())
-    score = verifier.score(evidence(ranking, weighed, others, senses))
+    score = verifier.score(evidence(ranking, _weighed(candidate), others, senses))
     if says_all(candidate) and not any(
         one.ranked is ranking.candidates[0] and reads_all(one) for one in others
     ):
@@ -280,7 +298,14 @@ def _judged(
     confidence = 0.0 if score == -inf else verifier.probability(score)
     if against is not None:
         confidence *= _OBJECTED
-    return Judged(candidate, _match(candidate, confidence), against)
+    return Judged(candidate, _match(candidate, confidence), against, score)
+
+
+def _weighed(candidate: Candidate) -> Candidate:
+    """What is weighed: what the person is asked about anyway speaks neither for nor against it."""
+    if candidate.template.unused_values != "ask":
+        return candidate
+    return replace(candidate, coverage=candidate.coverage.allow_values())
 
 
 def _counts(candidate: Candidate) -> bool:
@@ -370,17 +395,18 @@ def _may_gain(judged: Judged) -> bool:
     return judged.objection is None and bool(_unread_words(judged.candidate))
 
 
-def _may_decide(
-    judged: Judged, parts: DeciderDependencies, judged_as: Callable[[Candidate], Judged]
-) -> bool:
+def _may_decide(judged: Judged, parts: DeciderDependencies, senses: MessageSenses) -> bool:
     """Whether the decision depends on how near the unread words of a candidate are."""
-    words = _unread_words(judged.candidate)
+    words, weighed = _unread_words(judged.candidate), _weighed(judged.candidate)
     floor = parts.confidence_threshold * _share_needed(judged.candidate)
-    best, worst = (
-        judged_as(replace(judged.candidate, nearness=dict.fromkeys(words, near)))
-        for near in (_NEAREST, _FARTHEST)
-    )
-    return worst.match.confidence < floor <= best.match.confidence
+    verifier, now = parts.verifier, places_of_unread(weighed, senses)
+
+    def confidence(near: Nearness) -> float:
+        then = replace(weighed, nearness=dict.fromkeys(words, near))
+        change = verifier.change(now, places_of_unread(then, senses))
+        return verifier.probability(judged.score + change)
+
+    return confidence(_FARTHEST) < floor <= confidence(_NEAREST)
 
 
 def with_nearness(

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from math import log
 from typing import Final
 
-from server.core.coverage import Coverage, CoveredWord
-from server.extraction.frame import Frame, telling_stems
+from server.core.coverage import Coverage
+from server.extraction.frame import Frame
 from server.extraction.values import Extraction
 from server.library.model import Template
 from server.matching.nearness import Nearness
 from server.matching.selection import Ranking, TemplateCandidate
-from server.retrievers.requests import is_licensed, mood_of
+from server.retrievers.requests import is_licensed
 from server.text.senses import BEARS_NOTHING, MessageSenses
 
 ACTIONS: Final = frozenset({"action", "elsewhere"})
@@ -114,7 +114,7 @@ def _of_matching(ranking: Ranking, candidate: Candidate) -> dict[str, float]:
 
 def _of_examples(candidate: Candidate, senses: MessageSenses) -> dict[str, float]:
     frame, write = candidate.frame, candidate.template.effect == "write"
-    telling = set(telling_stems(senses))
+    telling = set(senses.telling_stems)
     share = same = 0.0
     for example in frame.examples:
         if example:
@@ -122,7 +122,7 @@ def _of_examples(candidate: Candidate, senses: MessageSenses) -> dict[str, float
             share = max(share, common / len(example))
             same = max(same, common / len(example | telling))
     usual = sum(map(len, frame.examples)) / max(1, len(frame.examples))
-    mood = mood_of(senses)
+    mood = senses.mood
     alike = frame.moods.get(mood, 0.0)
     unlike = float(bool(frame.moods) and not alike)
     return {
@@ -207,7 +207,7 @@ def _of_words(
     several = min(words, _SEVERAL)
     return (
         values
-        | _places_of_unread(candidate, senses)
+        | places_of_unread(candidate, senses)
         | {
             "unread": several,
             "unread_new": several * frame.novelty,
@@ -265,8 +265,11 @@ def takes_sums(frame: Frame) -> bool:
     return bool(frame.takes) and frame.takes <= _TAKES_AMOUNT
 
 
-def _places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, float]:
-    """Where the unread words stand, each by how little its meaning has to do with the template."""
+def places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, float]:
+    """Where the unread words stand, each by how little its meaning has to do with the template.
+
+    These are the features that depend on how near those words are to the template's own.
+    """
     found = dict.fromkeys(_PLACES, 0.0)
     coverage, words = candidate.coverage, candidate.coverage.words
     nearness = candidate.nearness or {}
@@ -275,7 +278,7 @@ def _places_of_unread(candidate: Candidate, senses: MessageSenses) -> dict[str, 
         (p.enum or p.choices) and not _is_given(p.name, candidate)
         for p in candidate.template.parameters
     )
-    clauses = [_clause_of(word, senses) for word in words]
+    clauses = [senses.clause_number_at(word.start) for word in words]
     about = {
         clause
         for word, clause in zip(words, clauses, strict=True)
@@ -327,14 +330,6 @@ _PLACES: Final = (
     "modifier", "after_preposition", "values_beside", "operator_at_value", "in_open_list",
     "action_write",
 )  # fmt: skip
-
-
-def _clause_of(word: CoveredWord, senses: MessageSenses) -> int:
-    starts = senses.starts
-    for number, clause in enumerate(senses.clauses):
-        if starts[clause.first] <= word.start <= starts[clause.last - 1]:
-            return number
-    return -1
 
 
 def _after_preposition(at: int, candidate: Candidate, senses: MessageSenses) -> bool:

@@ -18,7 +18,6 @@ from server.text.senses import (
     ASKS_TO_BE_TOLD,
     Clause,
     MessageSenses,
-    Mood,
     SenseReader,
     WordSense,
     empty_places,
@@ -160,7 +159,7 @@ def _against_write(senses: MessageSenses, frame: Frame, coverage: Coverage) -> O
     conditions = () if frame.conditional else senses.conditions()
     against = _unlicensed("negation", senses.refusals(), senses, frame, coverage)
     against = against or _unlicensed("condition", conditions, senses, frame, coverage)
-    if against is None and mood_of(senses) == "question" and not frame.moods.get("question"):
+    if against is None and senses.mood == "question" and not frame.moods.get("question"):
         against = Objection("question", _first_words(coverage, senses))
     return against
 
@@ -214,21 +213,6 @@ def verbs_apart(text: str, frame: Frame, reader: SenseReader) -> set[str]:
         elif not any(sign.isdigit() for sign in word):
             return set()
     return apart
-
-
-def mood_of(senses: MessageSenses) -> Mood:
-    """Whether the part of a message that is no remark asks for something, or about it.
-
-    A request that begins after what only tells something decides: it rained, could you move it.
-    """
-    asking = senses.asking()
-    first = next((clause.first for clause in asking), 0)
-    for clause in asking[1:]:
-        opened = senses.reader.request_opening(senses.words, clause.first)
-        commands = (clause.first <= one.first < clause.last for one in senses.actions)
-        if opened > clause.first and any(commands) and not senses.reader.asks(senses.words, first):
-            return "request"
-    return senses.reader.mood(senses.words, first)
 
 
 def is_licensed(found: WordSense, senses: MessageSenses, frame: Frame) -> bool:

@@ -16,6 +16,7 @@ from server.retrievers.evidence import FEATURES
 
 _SHIPPED: Final = Path(__file__).with_name("verifier.json")
 _SUREST: Final = 0.99
+_PLACES: Final = {name: at for at, name in enumerate(FEATURES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ class Verifier:
     def score(self, values: Sequence[float]) -> float:
         """Return the logarithm of the odds that a call with these features is right."""
         return self.bias + sum(w * v for w, v in zip(self.weights, values, strict=True) if v)
+
+    def change(self, before: Mapping[str, float], after: Mapping[str, float]) -> float:
+        """Return what it does to the score that the features `before` become those `after`."""
+        weights = self.weights
+        return sum(weights[_PLACES[name]] * (after[name] - before[name]) for name in after)
 
     def probability(self, score: float) -> float:
         """Return how likely a call with this score is right, in this library."""

@@ -54,6 +54,24 @@ def parse_limit(text: str) -> str:
     return f"{int(found[1])}/{unit}"
 
 
+_LEAST_SECRET_BYTES: Final = 32
+SECRET_DIGITS: Final = 64
+"""What a secret of an installation is written with where Orbit makes it; one of somebody else's
+may be any text."""
+_HEXADECIMAL: Final = re.compile(rb"[0-9a-f]+")
+
+
+def secret_problem(secret: bytes) -> str | None:
+    """Return why this cannot be the secret of an installation, without a word of it."""
+    if len(secret) < _LEAST_SECRET_BYTES:
+        return f"it holds {len(secret)} bytes, and {_LEAST_SECRET_BYTES} is the least"
+    if len(secret) < SECRET_DIGITS and _HEXADECIMAL.fullmatch(secret):
+        return f"it holds {len(secret)} of {SECRET_DIGITS} hexadecimal digits"
+    if not (secret.isascii() and secret.decode("ascii").isprintable()):
+        return "it holds bytes that are no text, and so is damaged"
+    return None
+
+
 class Strict(Documented):
     """A part of the configuration: frozen, and refusing what it does not know."""
 

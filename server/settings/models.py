@@ -19,9 +19,14 @@ from server.settings.fields import (
     RootedPaths,
     Seconds,
     Strict,
+    secret_problem,
 )
+from server.workers import MOST_WORKERS, cores
 
 __all__ = ["AdapterSettings", "Settings"]
+
+
+WorkerCount = Annotated[int, Field(ge=1, le=MOST_WORKERS)] | Literal["auto"]
 
 
 class ConnectionSettings(Strict):
@@ -75,8 +80,12 @@ class ServerSettings(Strict):
     """Seconds from question to answer, whatever the answer needs."""
     heartbeat_s: Seconds = 15.0
     """Seconds between the signs of life of a streamed answer that is not there yet."""
+    drain_s: float = Field(default=0.0, ge=0, le=3600)
+    """Seconds for which a server that is to stop says so in `/ready`, and goes on serving."""
     shutdown_grace_s: Seconds = 10.0
     """Seconds that requests in flight get to finish when the server stops."""
+    workers: WorkerCount = 1
+    """Processes that answer questions, or `auto` for one for each core."""
     connections: ConnectionSettings = ConnectionSettings()
     """What a client may take before its key is known."""
 
@@ -164,6 +173,8 @@ class MatchingSettings(Strict):
     """Where candidates are looked for: in memory, in ChromaDB, or by the library's size."""
     resident_max_vectors: int = Field(default=200_000, ge=0)
     """With `search: auto`, the most vectors that are kept in memory for one adapter."""
+    large_from: int = Field(default=5_000, ge=1)
+    """Templates from which on a library is large: kept in files, and learnt in the background."""
     clarify_margin: float = Field(default=0.1, ge=0, le=1)
     """Two templates whose confidences differ by less are asked about, not chosen from."""
 
@@ -243,6 +254,10 @@ class AccessSettings(Strict):
 
     sample_keys: bool = True
     """Whether documented sample keys work, for clients on this machine only."""
+    secret: SecretStr | None = None
+    """The installation's secret, the same for all replicas; without one, the file `secret`."""
+    secret_file: RootedPath | None = None
+    """File that holds it, which has to be there; without one, `secret` in `data_dir`."""
     database_url: SecretStr | None = None
     """SQLAlchemy URL of the database for keys and audit; without one, SQLite in `data_dir`."""
     store_timeout_s: Seconds = 5.0
@@ -259,6 +274,16 @@ class AccessSettings(Strict):
     """How calls are counted."""
     audit: AuditSettings = AuditSettings()
     """What is kept of every tool call and every refusal."""
+
+    @model_validator(mode="after")
+    def _has_one_secret(self) -> Self:
+        if self.secret is None:
+            return self
+        if self.secret_file is not None:
+            raise ValueError("give the secret by `secret` or by `secret_file`, not by both")
+        if problem := secret_problem(self.secret.get_secret_value().strip().encode()):
+            raise ValueError(f"the `secret` of the installation cannot be used: {problem}")
+        return self
 
 
 class WebhookSettings(Strict):
@@ -454,6 +479,16 @@ class Settings(Imports, extra="forbid"):
         return given.get_secret_value() if given else f"sqlite:///{self.data_dir / 'orbit.db'}"
 
     @property
+    def worker_count(self) -> int:
+        """How many processes answer; for `auto` as many as there are cores for this one."""
+        return cores() if self.server.workers == "auto" else self.server.workers
+
+    @property
+    def one_process(self) -> bool:
+        """Whether one process alone writes that database: SQLite, and no further workers."""
+        return self.worker_count == 1 and self.database_url.startswith("sqlite")
+
+    @property
     def may_migrate(self) -> bool:
         """Whether opening that database may bring its schema up to date."""
         return self.access.migrate == "on_start"
@@ -465,5 +500,5 @@ class Settings(Imports, extra="forbid"):
 
     @property
     def secret_path(self) -> Path:
-        """File with the secret of this installation, made on first use."""
-        return self.data_dir / "secret"
+        """File with the secret of this installation, where `access.secret` does not hold it."""
+        return self.access.secret_file or self.data_dir / "secret"

@@ -2,23 +2,18 @@
 
 import logging
 import os
-import re
 import secrets
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from server.errors import ConfigurationInvalid, Location, Problem
+from server.settings.fields import SECRET_DIGITS, secret_problem
 
 _log = logging.getLogger(__name__)
-
-_LEAST_BYTES: Final = 32
-_DIGITS: Final = 64
-"""What a secret that is made here is written with; one of somebody else's may be any text."""
-_HEXADECIMAL: Final = re.compile(rb"[0-9a-f]+")
 
 
 def make_private(folder: Path) -> None:
@@ -54,6 +49,20 @@ def written_whole(path: Path, *, durable: bool = False, new: bool = False) -> It
         Path(draft).unlink(missing_ok=True)
 
 
+def read_secret(path: Path) -> bytes:
+    """Return the secret in a file that has to be there, such as one that is mounted.
+
+    Raises `ConfigurationInvalid`: it cannot be read, is too short to be safe, or is damaged.
+    """
+    try:
+        secret = path.read_bytes().strip()
+    except OSError as failure:
+        raise _unusable(path, failure.strerror or str(failure)) from failure
+    if problem := secret_problem(secret):
+        raise _unusable(path, problem)
+    return secret
+
+
 def load_or_create_secret(path: Path) -> tuple[bytes, bool]:
     """Return the secret in `path`, and whether it was made just now.
 
@@ -67,7 +76,7 @@ def load_or_create_secret(path: Path) -> tuple[bytes, bool]:
         secret = path.read_bytes().strip()
     except OSError as failure:
         raise _unusable(path, failure.strerror or str(failure)) from failure
-    if problem := _problem_of(secret):
+    if problem := secret_problem(secret):
         raise _unusable(
             path,
             f"{problem}; restore it from a backup, or delete it to start over (every key made so "
@@ -76,21 +85,11 @@ def load_or_create_secret(path: Path) -> tuple[bytes, bool]:
     return secret, created
 
 
-def _problem_of(secret: bytes) -> str | None:
-    if len(secret) < _LEAST_BYTES:
-        return f"it holds {len(secret)} bytes, and {_LEAST_BYTES} is the least"
-    if len(secret) < _DIGITS and _HEXADECIMAL.fullmatch(secret):
-        return f"it holds {len(secret)} of {_DIGITS} hexadecimal digits"
-    if not (secret.isascii() and secret.decode("ascii").isprintable()):
-        return "it holds bytes that are no text, and so is damaged"
-    return None
-
-
 def _create(path: Path) -> bool:
     make_private(path.parent)
     try:
         with written_whole(path, durable=True, new=True) as file:
-            file.write(secrets.token_hex(_DIGITS // 2).encode() + b"\n")
+            file.write(secrets.token_hex(SECRET_DIGITS // 2).encode() + b"\n")
     except FileExistsError:
         return False
     return True

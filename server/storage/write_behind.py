@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 from server.errors import StoreUnavailable, ValueRefused
 from server.metrics.metrics import Metrics
+from server.workers.parent import Parent
 
 _log = logging.getLogger(__name__)
 
@@ -18,6 +19,7 @@ _CLOSE_WITHIN_S: Final = 5.0
 _RETRY_S: Final = 1.0
 """Least pause before the next attempt, while the database is away."""
 
+_POLL_S: Final = 0.01
 _MOST_WAITING: Final = 50_000
 """Values that wait at most; when the database is away for long, the oldest go."""
 
@@ -64,6 +66,10 @@ class WriteBehind(Generic[K, V]):
     def get(self, key: K) -> V | None:
         """Return the value that is not in the database yet, or None."""
         return self._waiting.get(key, self._under_way.get(key))
+
+    async def latest(self, key: K) -> V | None:
+        """As `get`, wherever the value was noted. Raises `StoreUnavailable`."""
+        return self.get(key)
 
     async def drop(self, key: K) -> None:
         """Stop writing `key`; when this returns, no write of it is under way."""
@@ -139,6 +145,72 @@ class WriteBehind(Generic[K, V]):
     def _start_writing(self) -> None:
         self._timer = None
         self._writing = asyncio.get_running_loop().create_task(self.flush())
+
+
+class NotedBehind(WriteBehind[str, str]):
+    """Keeps values in the supervisor, where all workers see them; one worker writes them.
+
+    When `note` returns, whoever is answered next may ask any worker. `kind` tells these values
+    from others.
+    """
+
+    def __init__(
+        self,
+        parent: Parent,
+        kind: str,
+        write: Callable[[Mapping[str, str]], Awaitable[None]],
+        *,
+        every_s: float,
+        metrics: Metrics | None = None,
+    ) -> None:
+        super().__init__(write, what=kind, every_s=every_s, metrics=metrics)
+        self._parent = parent
+        self._kind = kind
+
+    def note(self, key: str, value: str) -> None:
+        self._parent.note(self._kind, key, value)
+        self._start_timer()
+
+    async def latest(self, key: str) -> str | None:
+        return await self._parent.noted(self._kind, key)
+
+    async def drop(self, key: str) -> None:
+        # Another process writes: nobody here is told when it is done.
+        while not await self._parent.drop_note(self._kind, key):  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_S)
+
+    async def flush(self) -> None:
+        """Write what waits; later, where another worker is at it, or the database is away."""
+        if not await self._write_noted():
+            self._start_timer(max(self._every_s, _RETRY_S) if self._away else None)
+
+    async def _write_noted(self) -> bool:
+        """Write until nothing waits; False where something still may."""
+        async with self._lock:
+            while batch := await self._take():
+                written = False
+                try:
+                    written = not await self._write_each(dict(batch))
+                finally:
+                    self._parent.give_notes_back(self._kind, written=written)
+                if not written:
+                    return False
+            if self._away and batch is not None:
+                self._away = False
+                _log.info("the %s that waited for the database are written", self._what)
+            return batch is not None
+
+    async def _take(self) -> Sequence[tuple[str, str]] | None:
+        try:
+            return await self._parent.take_notes(self._kind)
+        except StoreUnavailable:
+            return ()  # the supervisor is gone, and what was noted with it
+
+    async def _finish(self) -> None:
+        """Wait for what another worker is writing: it may not look again for what came since."""
+        await super()._finish()
+        while not await self._write_noted() and not self._away:  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_S)
 
 
 def _is_away(failure: Exception) -> bool:

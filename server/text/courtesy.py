@@ -102,7 +102,8 @@ class CourtesyReader:
         shipped = shipped_names()
         order = dict.fromkeys([*(code for code in named if code in shipped), "en", *shipped])
         self._phrases = tuple(map(courtesy_phrases, order))
-        self._own = frozenset(tuple(_plain_words(text)) for text in own) - {()}
+        self._known = frozenset[str]().union(*(p.words | p.shorthand.keys() for p in self._phrases))
+        self._own = frozenset(tuple(_plain_words(text)) for text in set(own)) - {()}
 
     def read(self, text: str, languages: Sequence[str] = ()) -> CourtesyReading | None:
         """Return what a whole message is; None where it asks for anything, or is too long.
@@ -111,8 +112,10 @@ class CourtesyReader:
         """
         if len(text) > _MOST_CHARS or not self._kinds or _SIGNS_OF_VALUES.search(text):
             return None
+        if not self._may_end_in(text.rsplit(None, 1)[-1:]):
+            return None
         words = tuple(_plain_words(text))
-        if not words or len(words) > _MOST_WORDS:
+        if not words or len(words) > _MOST_WORDS or not self._known.issuperset(words):
             return None
         found = dict(self._found(words))
         if not found:
@@ -120,6 +123,12 @@ class CourtesyReader:
         preferred = (code.partition("-")[0].lower() for code in languages)
         language = next((code for code in preferred if code in found), next(iter(found)))
         return CourtesyReading(found[language], language)
+
+    def _may_end_in(self, last: Sequence[str]) -> bool:
+        """Whether a courtesy may end so; nearly all requests end in a word that none has."""
+        word = "".join(last).rstrip("?!.,").lower()
+        is_plain = word.isascii() and word.isalnum() and not _DRAWN_OUT.search(word)
+        return not is_plain or word in self._known
 
     def _found(self, words: Words) -> Iterator[tuple[str, CourtesyKind]]:
         """The kind that the words are in each language in which they are one."""
@@ -138,7 +147,9 @@ def courtesy_phrases(code: str) -> CourtesyPhrases:
 
 def _plain_words(text: str) -> list[str]:
     """The words of a text as they are compared: no accents, and “sooo” is “so”."""
-    plain = normalize("NFC", _ACCENTS.sub("", normalize("NFD", normalize_text(text))))
+    plain = normalize_text(text)
+    if not plain.isascii():
+        plain = normalize("NFC", _ACCENTS.sub("", normalize("NFD", plain)))
     return [_DRAWN_OUT.sub(r"\1", word) for word in _WORD.findall(plain)]
 
 

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from typing import Final, Literal, NamedTuple
 
 from server.text.language import Language, Sense, load_language, shipped_names
-from server.text.stems import bare_verb
+from server.text.stems import bare_verb, stem
 from server.text.tokens import Tokens, is_digits, is_word, split_words
 
 _APOSTROPHES: Final = {"’": "'", "´": "'", "`": "'"}
@@ -450,9 +450,12 @@ def sense_reader(code: str) -> SenseReader:
     return SenseReader(load_language(code))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MessageSenses:
-    """What was read of one message: `words` are those of its tokens, in plain apostrophes."""
+    """What was read of one message: `words` are those of its tokens, in plain apostrophes.
+
+    Each template is held against it, so that what is the same for all is worked out once.
+    """
 
     reader: SenseReader
     words: Sequence[str]
@@ -475,9 +478,52 @@ class MessageSenses:
         found = (one for one in self.clauses if at is not None and one.first <= at < one.last)
         return next(found, None)
 
+    def clause_number_at(self, start: int) -> int:
+        """The number of the clause that a word stands in which begins at a character; else -1."""
+        for number, (first, last) in enumerate(self._clause_starts):
+            if first <= start <= last:
+                return number
+        return -1
+
+    @cached_property
+    def _clause_starts(self) -> Sequence[tuple[int, int]]:
+        """Where the first and the last word of each clause begin."""
+        return [(self.starts[one.first], self.starts[one.last - 1]) for one in self.clauses]
+
     def asking(self) -> Sequence[Clause]:
         """The clauses that do not merely tell something; all, where every one does."""
         return [clause for clause in self.clauses if not clause.tells] or self.clauses
+
+    @cached_property
+    def mood(self) -> Mood:
+        """Whether the part of a message that is no remark asks for something, or about it.
+
+        A request that begins after what only tells something decides: it rained, could you move it.
+        """
+        reader, words, asking = self.reader, self.words, self.asking()
+        first = next((clause.first for clause in asking), 0)
+        for clause in asking[1:]:
+            opened = reader.request_opening(words, clause.first)
+            commands = (clause.first <= one.first < clause.last for one in self.actions)
+            if opened > clause.first and any(commands) and not reader.asks(words, first):
+                return "request"
+        return reader.mood(words, first)
+
+    @cached_property
+    def asks_how_many(self) -> bool:
+        """Whether a number of things is asked for, and not the things."""
+        return self.reader.asks_how_many(self.words)
+
+    @cached_property
+    def telling_stems(self) -> Sequence[str]:
+        """Stems of the words that say what the message is about."""
+        return self.telling_stems_without(())
+
+    def telling_stems_without(self, taken: Iterable[int]) -> Sequence[str]:
+        """Stems of the words that say what the message is about, but of those at `taken`."""
+        away = self.empty.union(taken)
+        words = (w for at, w in enumerate(self.words) if at not in away and is_word(w))
+        return [stem(word, self.reader.code) for word in words]
 
     def parts(self) -> Iterator[Clause]:
         """The clauses, those cut in two that turn: I passed N4, but make cards for N3."""

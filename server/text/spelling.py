@@ -6,7 +6,7 @@ accuracy than anything else people do.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Self
 
 from server.text.tokens import tokens
 
@@ -43,17 +43,32 @@ class Speller:
     def __init__(
         self, texts: Iterable[str], synonyms: Mapping[str, Sequence[str]] | None = None
     ) -> None:
-        self._counts = Counter(word for text in texts for word in tokens(text))
-        common = (word for word, _ in self._counts.most_common(_MOST_WORDS))
+        self._know(Counter(word for text in texts for word in tokens(text)), synonyms or {})
+
+    @classmethod
+    def of_counts(cls, counts: Mapping[str, int], synonyms: Mapping[str, Sequence[str]]) -> Self:
+        """The same for words that were counted before."""
+        made = cls(())
+        made._know(Counter(counts), synonyms)
+        return made
+
+    def _know(self, counts: Counter[str], synonyms: Mapping[str, Sequence[str]]) -> None:
+        self._counts = counts
+        common = (word for word, _ in counts.most_common(_MOST_WORDS))
         self._index = SpellingIndex(
             word for word in common if len(word) >= _SHORTEST - 1 and word.isalpha()
         )
         self._meanings = {
             other: word
-            for word, others in (synonyms or {}).items()
+            for word, others in synonyms.items()
             for other in others
-            if other not in self._counts
+            if other not in counts
         }
+
+    @property
+    def words(self) -> list[str]:
+        """Every word that is known, the commonest first."""
+        return [word for word, _ in self._counts.most_common()]
 
     def reread(self, text: str) -> str:
         """Return `text` with every slip and synonym replaced; unchanged when there is none.

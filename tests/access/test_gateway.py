@@ -1,5 +1,7 @@
 """Whom a gateway may speak for, and what does not count as its word."""
 
+import asyncio
+
 import pytest
 
 from server.access.gateway import Gateway
@@ -31,7 +33,7 @@ def signed(
 
 
 def speak(headers: dict[str, str], on: Gateway | None = None, caller: Caller = KEY) -> Caller:
-    return (on or gateway()).speak_for(caller, headers, "POST", "/chat", BODY)
+    return asyncio.run((on or gateway()).speak_for(caller, headers, "POST", "/chat", BODY))
 
 
 def test_a_signed_user_and_role_are_the_callers() -> None:

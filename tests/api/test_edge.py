@@ -98,6 +98,15 @@ async def test_nothing_is_ready_when_no_adapter_serves(edge: Edge) -> None:
     assert (response.status_code, response.json()["status"]) == (503, "opening")
 
 
+async def test_a_server_that_is_to_stop_says_so_and_is_alive(edge: Edge) -> None:
+    edge.state.stopping.set()
+    ready = await edge.client.get("/ready")
+    states = [row["state"] for row in ready.json()["adapters"]]
+    assert (ready.status_code, ready.json()["status"]) == (503, "draining")
+    assert states == ["ready", "unavailable", "opening"]
+    assert (await edge.client.get("/health")).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [("GET", "/nowhere", 404, "not_found"), ("GET", "/chat", 405, "method_not_allowed")],

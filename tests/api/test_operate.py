@@ -247,7 +247,7 @@ async def test_the_log_says_more_until_the_server_ends(
     levels = {"levels": list(LOG_LEVELS)}
     assert (before.json(), changed.json()) == (
         {"level": "warning"} | levels,
-        {"level": "debug"} | levels,
+        {"level": "debug", "announced": True} | levels,
     )
     assert logging.getLogger().level == logging.DEBUG
     assert logging.getLogger("httpx").level == logging.WARNING

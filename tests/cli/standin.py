@@ -1,7 +1,8 @@
 """A small server that stands in for Orbit's own, and misbehaves as a test asks.
 
 Usage: standin.py PORT BEHAVIOUR, one of: ready, opening (three answers long), degraded,
-unavailable, for-ever (opening, and never done), dies, silent, deaf (to SIGTERM).
+unavailable, for-ever (opening, and never done), dies, silent, deaf (to SIGTERM),
+drains (for a second).
 """
 
 import json
@@ -35,11 +36,18 @@ class Ready(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
+def end_later(_signal: int, _frame: object) -> None:
+    time.sleep(1)
+    sys.exit()
+
+
 if BEHAVIOUR == "dies":
     sys.stderr.write("loading\nTraceback: the disk is on fire\n")
     sys.exit(7)
 if BEHAVIOUR == "deaf":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if BEHAVIOUR == "drains":
+    signal.signal(signal.SIGTERM, end_later)
 if BEHAVIOUR == "silent":
     time.sleep(3600)
 HTTPServer(("127.0.0.1", PORT), Ready).serve_forever()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,13 @@ def test_what_does_not_listen_is_killed_after_the_grace(
     monkeypatch.setattr(launcher, "_WIND_DOWN_S", 0.1)
     running, _ = yard.launch("deaf")
     assert (stop_process(running), running.is_alive()) == ("killed", False)
+
+
+def test_what_drains_is_given_the_time_for_it(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "_WIND_DOWN_S", 0.1)
+    yard.wanted = replace(yard.wanted, drain_s=1.5)
+    running, _ = yard.launch("drains")  # for a second, longer than all but that
+    assert (stop_process(running), running.is_alive()) == ("stopped", False)
 
 
 def test_another_process_with_the_same_pid_is_never_signalled(yard: Yard) -> None:

@@ -67,6 +67,7 @@ def shipped() -> list[Path]:
     folders = ("config", "examples", "utils/train/libraries")
     found = [p for folder in folders for p in (ROOT / folder).rglob("*.y*ml")]
     found = [p for p in found if p.name != "alerts.yaml"]  # for Prometheus
+    found = [p for p in found if "kubernetes" not in p.parts or "project" in p.parts]
     return sorted([*found, *(ROOT / "server" / "llm" / "prompts").glob("*.yaml")])
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from server.core.tools import Effect
 from server.extraction.extractor import Extractor
-from server.extraction.frame import Frame, telling_stems
+from server.extraction.frame import Frame
 from server.library.model import Domain, Entity, Parameter, Template
 from server.text.senses import ASKS_TO_BE_TOLD, read_senses
 from server.text.tokens import Tokens
@@ -118,5 +118,5 @@ def test_without_examples_a_frame_is_what_the_description_says() -> None:
 
 def test_telling_stems_are_without_small_words_and_those_taken() -> None:
     senses = read_senses(Tokens("please boil me the brown eggs"), ("en",))
-    assert telling_stems(senses) == ["boil", "brown", "egg"]
-    assert telling_stems(senses, [1]) == ["brown", "egg"]
+    assert senses.telling_stems == ["boil", "brown", "egg"]
+    assert senses.telling_stems_without([1]) == ["brown", "egg"]

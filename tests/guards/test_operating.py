@@ -6,7 +6,6 @@ from typing import Any
 import anyio
 import pytest
 
-from server.guards import manager as keeping
 from server.guards.changes import Change
 from server.guards.store import GuardStore
 from tests.guards.desk import FOLDER, Desk, open_desk, settings_in
@@ -158,10 +157,7 @@ async def test_no_preview_is_kept_when_they_are_off(data: Path) -> None:
         assert row["question"] == ""
 
 
-async def test_what_another_process_changes_is_taken_up(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keeping, "_WATCH_EVERY_S", 0.02)
+async def test_what_another_process_changes_is_taken_up(data: Path) -> None:
     settings = settings_in(data)
     async with open_desk(settings) as desk:
         assert await desk.guard("What is MWEB?") is None

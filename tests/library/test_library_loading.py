@@ -1,5 +1,7 @@
 """A library is read from one file or many, and says everything that is wrong at once."""
 
+import gc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import yaml
@@ -24,6 +26,18 @@ def test_templates_come_from_files_and_globs_in_order(tmp_path: Path) -> None:
     library = load_library(tmp_path / "domain.yaml", paths, {}).library
     assert library is not None
     assert list(library.templates) == ["b", "a", "c", "d"]
+
+
+def test_garbage_is_looked_for_as_before_when_several_have_been_read(tmp_path: Path) -> None:
+    (tmp_path / "domain.yaml").write_text(DOMAIN)
+    (tmp_path / "tools.yaml").write_text(template("a"))
+    before = gc.get_threshold()
+    with ThreadPoolExecutor(4) as threads:
+        domain, files = tmp_path / "domain.yaml", [tmp_path / "tools.yaml"]
+        reading = [threads.submit(load_library, domain, files, {}) for _ in range(12)]
+        loaded = [each.result() for each in reading]
+    assert gc.get_threshold() == before
+    assert all(each.library is not None for each in loaded)
 
 
 def test_a_path_without_a_file_is_named(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from server.extraction.extractor import Extractor
 from server.matching.index.store import TemplateStore
 from server.matching.matcher import Matcher
 from server.matching.nearness import LibraryVectors, Nearness
+from server.storage.arrays import ArrayStore
 from tests.matching.libraries import PLACES, library_of
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +42,7 @@ class Counting:
 async def test_a_word_is_nearest_to_the_template_it_means(
     encoder: Embedder, tmp_path: Path
 ) -> None:
-    learnt = await LibraryVectors.learn(TELLING, encoder, tmp_path, "travel")
+    learnt = await LibraryVectors.learn(TELLING, encoder, ArrayStore(tmp_path), "travel")
     asked = await encoder.embed(["rainfall", "train"])
     rainfall, train = learnt.near(asked, "weather")
     assert rainfall.own > rainfall.other
@@ -51,30 +52,32 @@ async def test_a_word_is_nearest_to_the_template_it_means(
 
 async def test_words_are_embedded_once(encoder: Embedder, tmp_path: Path) -> None:
     first, again = Counting(encoder), Counting(encoder)
-    learnt = await LibraryVectors.learn(TELLING, first, tmp_path, "travel")
-    read = await LibraryVectors.learn(TELLING, again, tmp_path, "travel")
+    learnt = await LibraryVectors.learn(TELLING, first, ArrayStore(tmp_path), "travel")
+    read = await LibraryVectors.learn(TELLING, again, ArrayStore(tmp_path), "travel")
     assert (first.texts, again.texts) == (5, 0)
     asked = await encoder.embed(["snow"])
     assert learnt.near(asked, "weather") == read.near(asked, "weather")
 
 
 async def test_other_words_are_embedded_anew(encoder: Embedder, tmp_path: Path) -> None:
-    await LibraryVectors.learn(TELLING, encoder, tmp_path, "travel")
+    await LibraryVectors.learn(TELLING, encoder, ArrayStore(tmp_path), "travel")
     counting = Counting(encoder)
-    await LibraryVectors.learn({"weather": ("rain", "snow")}, counting, tmp_path, "travel")
+    await LibraryVectors.learn(
+        {"weather": ("rain", "snow")}, counting, ArrayStore(tmp_path), "travel"
+    )
     assert counting.texts == 2
 
 
 async def test_nothing_is_near_a_template_without_words(encoder: Embedder, tmp_path: Path) -> None:
     asked = await encoder.embed(["rain", "snow"])
-    empty = await LibraryVectors.learn({}, encoder, tmp_path, "none")
+    empty = await LibraryVectors.learn({}, encoder, ArrayStore(tmp_path), "none")
     assert empty.near(asked, "weather") == [Nearness(0.0, 0.0)] * 2
-    learnt = await LibraryVectors.learn(TELLING, encoder, tmp_path, "travel")
+    learnt = await LibraryVectors.learn(TELLING, encoder, ArrayStore(tmp_path), "travel")
     assert learnt.near(asked, "hotels") == [Nearness(0.0, 0.0)] * 2
 
 
 async def test_one_template_alone_has_no_others(encoder: Embedder, tmp_path: Path) -> None:
-    alone = await LibraryVectors.learn({"weather": ("rain",)}, encoder, tmp_path, "one")
+    alone = await LibraryVectors.learn({"weather": ("rain",)}, encoder, ArrayStore(tmp_path), "one")
     (rain,) = alone.near(await encoder.embed(["rain"]), "weather")
     assert (round(rain.own, 3), rain.other) == (1.0, 0.0)
 

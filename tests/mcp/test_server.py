@@ -18,7 +18,7 @@ from mcp.shared.subscriptions import PromptsListChanged, ToolsListChanged
 
 from server.access.keys import KeyStore
 from server.access.models import NewKey
-from server.api.connections import HttpServer
+from server.api.connections import ConnectionCount, HttpServer
 from server.cli.options import Configured
 from server.core.decision import Decision, Trace
 from server.core.turn import Turn
@@ -130,7 +130,9 @@ async def test_a_server_that_stops_waits_for_nobody_who_listens(desk: Desk) -> N
             api, port=port, log_config=None, lifespan="off", timeout_graceful_shutdown=60
         )
         metrics = desk.state.metrics
-        server = HttpServer(config, ConnectionSettings(), metrics, endpoint.end_streams)
+        server = HttpServer(
+            config, ConnectionCount(ConnectionSettings(), metrics), endpoint.end_streams
+        )
         listening = socket.create_server(("127.0.0.1", port))
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         url = f"http://127.0.0.1:{port}"

@@ -10,7 +10,7 @@ from server.extraction.extractor import Extractor
 from server.library.model import Domain, Parameter, Template
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import parse_sql
-from server.retrievers.requests import Objection, mood_of, objection, verbs_apart, write_objection
+from server.retrievers.requests import Objection, objection, verbs_apart, write_objection
 from server.text.senses import read_senses
 from server.text.tokens import Tokens
 from tests.extraction.support import template_of
@@ -251,7 +251,7 @@ def test_any_text_can_be_judged(text: str) -> None:
 
 def test_the_mood_is_that_of_what_is_asked() -> None:
     def mood(text: str) -> str:
-        return mood_of(read_senses(Tokens(text), ("en",)))
+        return read_senses(Tokens(text), ("en",)).mood
 
     assert mood("my kids are asleep, why is the timer on") == "question"
     assert mood("my kids are asleep, stop the timer") == "request"

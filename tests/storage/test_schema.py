@@ -166,18 +166,18 @@ def test_a_database_from_before_versions_is_taken_over_without_loss(
 
 
 RACER = """
-import asyncio, sys, tempfile
-from pathlib import Path
+import asyncio, sys
 from server.access.keys import KeyStore
 from server.audit.entry import AuditSeal
 from server.audit.table import TableSink
 from server.conversation.store import ConversationStore
 from server.guards.store import GuardStore
 from server.settings.models import ConversationSettings
+from server.storage.installation import InstallationSecret
 
 async def main(url):
-    with tempfile.TemporaryDirectory() as folder:
-        await (await KeyStore.open(url, Path(folder) / "secret")).close()
+    secret = InstallationSecret(b"s" * 32, "the same for all")
+    await (await KeyStore.open(url, secret)).close()
     TableSink(url, AuditSeal(b"s" * 32)).close()
     await ConversationStore.open(url, ConversationSettings()).close()
     await (await GuardStore.open(url)).close()

@@ -16,7 +16,7 @@ from server.access.keys import KeyStore
 from server.adapters.manager import AdapterManager
 from server.adapters.registry import Adapters
 from server.adapters.resources import SharedResources
-from server.api.connections import HttpServer
+from server.api.connections import ConnectionCount, HttpServer, within_descriptors
 from server.api.factory import create_api
 from server.api.requests import ApiState
 from server.app import create_app
@@ -47,6 +47,7 @@ async def api_state(
     yield ApiState(
         adapters=adapters,
         manager=manager,
+        announcements=resources.announcements,
         guards=resources.guards,
         keys=keys,
         limits=resources.guardrails.limits,
@@ -100,7 +101,7 @@ async def served_within(
         forwarded_allow_ips=proxies,
         timeout_graceful_shutdown=1,
     )
-    server = HttpServer(config, settings, metrics)
+    server = HttpServer(config, ConnectionCount(within_descriptors(settings), metrics))
     listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:

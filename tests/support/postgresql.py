@@ -43,11 +43,11 @@ def postgresql_process() -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def mortal_postgresql() -> Iterator["PostgreSQL"]:
-    """The same, to be killed and started again."""
+def mortal_postgresql(*, durable: bool = False) -> Iterator["PostgreSQL"]:
+    """The same, to be killed and started again; a `durable` one writes as those in service do."""
     # Not pytest's own folder: PostgreSQL refuses to run as root, who alone may enter that.
     with tempfile.TemporaryDirectory(prefix="orbit-tests-postgresql-") as folder:
-        server = PostgreSQL(Path(folder))
+        server = PostgreSQL(Path(folder), durable=durable)
         server.make()
         server.start()
         try:
@@ -59,8 +59,9 @@ def mortal_postgresql() -> Iterator["PostgreSQL"]:
 class PostgreSQL:
     """One with a folder and a port of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
         self._folder = folder
+        self._durable = durable
         self._data = folder / "cluster"
         self._log = folder / "log"
         self._owner: str | None = None
@@ -99,7 +100,7 @@ class PostgreSQL:
                 [
                     programs / "postgres", "-D", self._data, "-h", "127.0.0.1",
                     "-p", str(self._port), "-c", f"unix_socket_directories={self._data}",
-                    "-c", "fsync=off",
+                    "-c", f"fsync={'on' if self._durable else 'off'}",
                 ],
                 stdout=written, stderr=written, user=self._owner,
             )  # fmt: skip

@@ -37,8 +37,10 @@ class Stuck(dict[str, Any]):
     def __init__(self, until: threading.Event) -> None:
         super().__init__(n=0)
         self._until = until
+        self.begun = threading.Event()
 
     def items(self) -> Any:
+        self.begun.set()
         self._until.wait(10)
         return super().items()
 
@@ -66,9 +68,8 @@ async def test_files_are_put_aside_by_size_and_the_oldest_go(tmp_path: Path) -> 
 async def test_what_comes_too_fast_is_lost_and_counted_and_nobody_waits(tmp_path: Path) -> None:
     metrics, go_on = Metrics(), threading.Event()
     log = writer(tmp_path / "log.jsonl", metrics=metrics, most_waiting=3)
-    log.note(Stuck(go_on))
-    while log._waiting.qsize():
-        pass
+    log.note(stuck := Stuck(go_on))
+    assert stuck.begun.wait(10)
     for n in range(1, 11):
         log.note({"n": n})
     assert lost(metrics) == 7
@@ -80,9 +81,8 @@ async def test_what_comes_too_fast_is_lost_and_counted_and_nobody_waits(tmp_path
 async def test_what_is_not_written_in_time_at_the_end_is_counted(tmp_path: Path) -> None:
     metrics, go_on = Metrics(), threading.Event()
     log = writer(tmp_path / "log.jsonl", metrics=metrics)
-    log.note(Stuck(go_on))
-    while log._waiting.qsize():
-        pass
+    log.note(stuck := Stuck(go_on))
+    assert stuck.begun.wait(10)
     log.note({"n": 1})
     await log.close(within_s=0.05)
     assert lost(metrics) == 2

@@ -80,16 +80,27 @@ async def list_problems(state: State, name: str, _: Admin) -> Response:
 
 @admin_router.post("/adapters/{name}/reload", summary="Read an adapter's files again")
 async def reload_adapter(request: Request, state: State, name: str, admin: Admin) -> Response:
-    """Answer by the files as they are now. What cannot be used changes nothing."""
+    """Answer by the files as they are now. What cannot be used changes nothing.
+
+    Once it is done here, other servers on the same database do the same with their files within
+    two seconds; `announced` says if they can know.
+    """
     status = await state.manager.reload(name, admin, request.state.request_id)
-    return json_response(describe_status(status))
+    return json_response(
+        describe_status(status) | {"announced": await state.manager.announce(name)}
+    )
 
 
 @admin_router.post("/reload", summary="Read the files of every adapter again")
 async def reload_adapters(request: Request, state: State, admin: Admin) -> Response:
-    """One that cannot be reloaded goes on as it was, and keeps none of the others from it."""
+    """One that cannot be reloaded goes on as it was, and keeps none of the others from it.
+
+    Other servers on the same database follow, as for one adapter.
+    """
     outcomes = await state.manager.reload_all(admin, request.state.request_id)
-    return json_response({"adapters": [_reload_row(status, why) for status, why in outcomes]})
+    rows = [_reload_row(status, why) for status, why in outcomes]
+    announced = await state.manager.announce(*(s.name for s, why in outcomes if why is None))
+    return json_response({"adapters": rows, "announced": announced})
 
 
 def _reload_row(status: AdapterStatus, failure: OrbitError | None) -> dict[str, Any]:

@@ -94,7 +94,7 @@ async def sign_in(request: Request, state: State) -> Response:
     client = client_of(request.client.host) if request.client is not None else ""
     try:
         await state.wrong_keys.check(client)
-        with state.sign_in.redeem(asked.link):
+        async with state.sign_in.redeem(asked.link):
             return await _new_key(request, state)
     except RateLimited:
         state.metrics.wrong_key("throttled")

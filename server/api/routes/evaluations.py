@@ -108,17 +108,18 @@ async def _events(
     tools: bool,
 ) -> AsyncGenerator[dict[str, Any], None]:
     evaluations = state.evaluations
-    with evaluations.run_of(caller), adapter.leases.hold():
-        yield {"status": "started", "total": len(questions), "problems": problems}
-        trial = LiveTrial(
-            adapter, caller, questions, state.turn_timeout_s, tools, evaluations.turns
-        )
-        async for found in trial.run():
-            if isinstance(found, Asked):
-                yield {"status": "asked", **_row(found)}
-            else:
-                report, drawn = found.report.to_dict(), _curves(found.curves)
-                yield {"status": "complete", "report": report, "curves": drawn}
+    async with evaluations.run_of(caller):
+        with adapter.leases.hold():
+            yield {"status": "started", "total": len(questions), "problems": problems}
+            trial = LiveTrial(
+                adapter, caller, questions, state.turn_timeout_s, tools, evaluations.turns
+            )
+            async for found in trial.run():
+                if isinstance(found, Asked):
+                    yield {"status": "asked", **_row(found)}
+                else:
+                    report, drawn = found.report.to_dict(), _curves(found.curves)
+                    yield {"status": "complete", "report": report, "curves": drawn}
 
 
 def _row(asked: Asked) -> dict[str, Any]:

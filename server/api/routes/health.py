@@ -1,5 +1,6 @@
 """`GET /health`, `GET /ready` and `GET /metrics`: is it alive, does it serve, and how much?"""
 
+import asyncio
 import hmac
 
 from fastapi import APIRouter, Request
@@ -20,6 +21,7 @@ from server.errors import (
     StoreUnavailable,
 )
 from server.metrics.metrics import CONTENT_TYPE
+from server.workers.parent import Parent
 
 router = APIRouter(tags=["health"])
 metrics_router = APIRouter(tags=["health"])
@@ -29,17 +31,26 @@ metrics_router = APIRouter(tags=["health"])
 @router.get("/health", response_model=Health, summary="Liveness")
 async def get_health(state: State) -> Response:
     """The process answers. Says nothing about adapters: that is `/ready`."""
-    return json_response({"status": "ok", "version": __version__, "instance": state.instance})
+    body = {"status": "ok", "version": __version__, "instance": state.instance}
+    several = {} if state.parent is None else {"workers": state.parent.count}
+    return json_response(body | several)
 
 
 @router.get(
     "/ready",
     response_model=Readiness,
-    responses={503: {"model": Readiness, "description": "No adapter serves (yet)."}},
+    responses={
+        503: {
+            "model": Readiness,
+            "description": "No adapter serves (yet), or the server is about to stop.",
+        }
+    },
     summary="Readiness, adapter by adapter",
 )
 async def get_readiness(request: Request, state: State) -> Response:
     """200 when at least one adapter serves; the body says which do not.
+
+    503 with `draining` from when the server is asked to stop, though it still answers what comes.
 
     It says why to this machine and to whoever has a key: an admin, or one of that adapter.
     """
@@ -50,6 +61,9 @@ async def get_readiness(request: Request, state: State) -> Response:
         status = "ready" if states == {"ready"} else "degraded"
     else:
         status = "opening" if "opening" in states else "unavailable"
+    serves = "ready" in states
+    if state.stopping.is_set():
+        status, serves = "draining", False
     reader = await _reader_of(request, state)
     rows = [
         describe_status(row)
@@ -57,8 +71,10 @@ async def get_readiness(request: Request, state: State) -> Response:
         else {"name": row.name, "state": row.state}
         for row in statuses
     ]
-    body = {"status": status, "adapters": rows}
-    return json_response(body, 200 if "ready" in states else 503)
+    body: dict[str, object] = {"status": status, "adapters": rows}
+    if state.parent is not None and reader == ADMIN:
+        body["workers"] = await describe_workers(state.parent)
+    return json_response(body, 200 if serves else 503)
 
 
 async def _reader_of(request: Request, state: ApiState) -> str | None:
@@ -70,6 +86,12 @@ async def _reader_of(request: Request, state: ApiState) -> str | None:
     except (AccessDenied, StoreUnavailable):
         return None
     return ADMIN if caller.role == ADMIN else caller.adapter
+
+
+async def describe_workers(parent: Parent) -> dict[str, object]:
+    """Return what the supervisor knows of all workers, and which of them was asked."""
+    known = await parent.workers()
+    return {"count": parent.count, "answered_by": parent.number, **known}
 
 
 def describe_status(status: AdapterStatus) -> dict[str, object]:
@@ -95,7 +117,9 @@ def describe_status(status: AdapterStatus) -> dict[str, object]:
 async def get_metrics(request: Request, state: State) -> Response:
     """For `metrics.token` as a bearer token, and admin keys; without one set, for this machine."""
     await _check_reader_of_metrics(request, state)
-    return Response(state.metrics.text(), media_type=CONTENT_TYPE)
+    pids = () if state.parent is None else await state.parent.pids()
+    text = await asyncio.to_thread(state.metrics.text, pids)
+    return Response(text, media_type=CONTENT_TYPE)
 
 
 async def _check_reader_of_metrics(request: Request, state: ApiState) -> None:

@@ -61,6 +61,12 @@ class Level(BaseModel):
     levels: list[str] = Field(description="Those that there are.")
 
 
+class LevelChanged(Level):
+    announced: bool = Field(
+        description="Whether other servers on the same database can know, and do the same."
+    )
+
+
 @router.get(
     "/proposals",
     response_model=Proposals,
@@ -113,7 +119,7 @@ async def get_log_level(_: Admin) -> Response:
 
 @router.put(
     "/log-level",
-    response_model=Level,
+    response_model=LevelChanged,
     responses=refusals(
         (400, "The body is not JSON."), 422, (503, "The change cannot be written down.")
     ),
@@ -123,10 +129,11 @@ async def get_log_level(_: Admin) -> Response:
 async def put_log_level(request: Request, state: State, admin: Admin) -> Response:
     asked = read_body(LevelRequest, await request.body())
 
-    async def work() -> None:
+    async def work() -> bool:
         set_log_level(asked.level)
+        return await state.announcements.announce("log", asked.level)
 
     arguments = {"level": asked.level, "before": log_level()}
     change = Change(admin, "log", "level", arguments=arguments, request_id=request.state.request_id)
-    await state.changes.make(change, work)
-    return json_response({"level": log_level(), "levels": LOG_LEVELS})
+    announced = await state.changes.make(change, work)
+    return json_response({"level": log_level(), "levels": LOG_LEVELS, "announced": announced})

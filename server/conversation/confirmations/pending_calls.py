@@ -3,7 +3,7 @@
 import hmac
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -172,14 +172,14 @@ def move(
     connection: sa.Connection,
     proposal_id: str,
     owner: str,
-    before: State,
+    before: Collection[State],
     after: State,
     now: datetime,
     outcome: str = "",
 ) -> bool:
-    """Change the state of a call that `owner` took; return whether it was in state `before`."""
+    """Change the state of a call that `owner` took, if it is one of `before`; return whether."""
     mine = sa.and_(PROPOSALS.c.proposal_id == proposal_id, PROPOSALS.c.owner == owner)
-    here = sa.and_(mine, PROPOSALS.c.state == before)
+    here = sa.and_(mine, PROPOSALS.c.state.in_(before))
     return _set_state(connection, here, after, now, outcome) == 1
 
 

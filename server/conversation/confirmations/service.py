@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from secrets import token_hex
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 
@@ -20,14 +20,24 @@ from server.conversation.confirmations.pending_calls import (
 from server.conversation.outbox import Commits
 from server.conversation.store import ConversationKey, conversation_key
 from server.core.turn import Caller
-from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
+from server.errors import (
+    ProposalAltered,
+    ProposalExpired,
+    ProposalSettled,
+    ProposalUnknown,
+    StoreUnavailable,
+)
 from server.storage.database import BATCH_TIMEOUT_S, Database, utc_now
+from server.storage.write_behind import WriteBehind
 
 _log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
 FinalState = Literal["done", "refused", "held", "interrupted"]
+
+_RAN: Final = ("done", "interrupted")
+_WRITE_AGAIN_S: Final = 0.2
 
 _KEPT_FOR: Final = timedelta(days=1)
 """How long the end of a proposal is remembered, without its arguments."""
@@ -55,6 +65,14 @@ class Limits:
     longest_run_s: float
 
 
+class _End(NamedTuple):
+    """How a claimed call ended, and the states that it may have had until then."""
+
+    before: tuple[State, ...]
+    how: FinalState
+    outcome: str
+
+
 class ConfirmationService:
     """Calls that wait for a confirmation, in the database of keys.
 
@@ -71,14 +89,21 @@ class ConfirmationService:
         limits: Limits,
         *,
         now: Callable[[], datetime] = utc_now,
+        one_process: bool | None = None,
     ) -> None:
+        """`one_process` says that no other uses them; unsaid, that is so on SQLite."""
         self._database = database
+        self._one_process = database.is_sqlite if one_process is None else one_process
         self._seal = seal
         self._commits = commits
         self._limits = limits
         self._now = now
-        self._owner = token_hex(8)
+        self.owner = token_hex(8)
+        """What marks the calls of this server."""
         self._under_way: set[asyncio.Task[Any]] = set()
+        self._ends = WriteBehind[str, _End](
+            self._write_ends, what="ends of confirmed calls", every_s=_WRITE_AGAIN_S
+        )
 
     async def hold(self, call: PendingCall) -> PendingCall:
         """Keep a call until it is confirmed, with its times and its seal.
@@ -148,13 +173,18 @@ class ConfirmationService:
 
         def work(connection: sa.Connection) -> PendingCall:
             # The update comes first: on every database it is what decides.
-            taken = pending_calls.take(connection, place, proposal_id, self._owner, now)
+            taken = pending_calls.take(connection, place, proposal_id, self.owner, now)
             held = self._waiting_call(connection, place, proposal_id, taken=taken)
             if seal is not None and seal != held.seal:
                 raise ProposalAltered("this is not what was shown: the seal is another")
             return held
 
-        return await self._database.run(work)
+        try:
+            return await self._database.run(work)
+        except StoreUnavailable:
+            # A transaction that was late may have been made: whoever says yes again shall be heard.
+            self._ends.note(proposal_id, _End(("taken",), "held", "failed"))
+            raise
 
     async def decline(self, caller: Caller, session_id: str, proposal_id: str) -> None:
         """Decline a call that waits.
@@ -185,7 +215,7 @@ class ConfirmationService:
         event = self._commits.event(held.intent, held.target, held.place.session_id, now)
 
         def work(connection: sa.Connection) -> None:
-            if not self._move(connection, held, "taken", "running"):
+            if not self._move(connection, held.proposal_id, ("taken",), "running"):
                 raise ProposalSettled("this is not being carried out any more")
             self._commits.write(connection, event)
 
@@ -195,12 +225,28 @@ class ConfirmationService:
     async def finish(
         self,
         held: PendingCall,
-        how: Literal["done", "refused", "held", "interrupted"],
+        how: FinalState,
         outcome: str,
     ) -> None:
-        """Write how a claimed call ended; `held` when nothing ran and it may be confirmed later."""
-        before: State = "running" if how in ("done", "interrupted") else "taken"
-        await self._database.run(lambda c: self._move(c, held, before, how, outcome))
+        """Write how a claimed call ended; `held` when nothing ran and it may be confirmed later.
+
+        While the database is away it waits to be written: what was done is done.
+        """
+        # Of a commit that was late nobody knows whether it was written.
+        before: tuple[State, ...] = ("running",) if how in _RAN else ("taken", "running")
+        end = _End(before, how, outcome)
+        try:
+            await self._write_ends({held.proposal_id: end})
+        except StoreUnavailable as failure:
+            _log.warning("how proposal %s ended is written later: %s", held.proposal_id, failure)
+            self._ends.note(held.proposal_id, end)
+
+    async def _write_ends(self, ends: Mapping[str, "_End"]) -> None:
+        def work(connection: sa.Connection) -> None:
+            for proposal_id, end in ends.items():
+                self._move(connection, proposal_id, *end)
+
+        await self._database.run(work)
 
     async def to_its_end(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Run `work` to its end, even if whoever waits for it is cancelled."""
@@ -209,16 +255,18 @@ class ConfirmationService:
         task.add_done_callback(self._under_way.discard)
         return await asyncio.shield(task)
 
-    async def recover(self) -> None:
-        """Recover the calls of servers that were ended; for a server that starts.
+    async def recover(self, gone: Collection[str] = ()) -> None:
+        """Recover the calls of servers that were ended.
 
-        On SQLite, which one server at a time uses, everything is left that is not its own;
-        elsewhere what has been under way for longer than anything may take.
+        Where one process at a time uses them, everything is left that is not its own; elsewhere
+        what the owners in `gone` had, and what has been under way for longer than anything may
+        take.
         """
         now = self._now()
-        left: sa.ColumnElement[bool] = PROPOSALS.c.owner != self._owner
-        if not self._database.is_sqlite:
-            left = PROPOSALS.c.state_at < now - timedelta(seconds=self._limits.longest_run_s)
+        left: sa.ColumnElement[bool] = PROPOSALS.c.owner != self.owner
+        if not self._one_process:
+            late = PROPOSALS.c.state_at < now - timedelta(seconds=self._limits.longest_run_s)
+            left = sa.or_(late, PROPOSALS.c.owner.in_(gone))
         running = await self._database.run(
             lambda c: pending_calls.recover(c, left, now), timeout_s=BATCH_TIMEOUT_S
         )
@@ -231,7 +279,7 @@ class ConfirmationService:
 
     async def tidy(self) -> None:
         """End what has expired, and delete what ended long ago."""
-        if not self._database.is_sqlite:
+        if not self._one_process:
             await self.recover()
         now = self._now()
 
@@ -242,18 +290,20 @@ class ConfirmationService:
         await self._database.run(work, timeout_s=BATCH_TIMEOUT_S)
 
     async def drain(self) -> None:
+        """Wait for calls that run, and write how they ended."""
         await asyncio.gather(*self._under_way, return_exceptions=True)
+        await self._ends.close()
 
     def _move(
         self,
         connection: sa.Connection,
-        held: PendingCall,
-        before: State,
+        proposal_id: str,
+        before: tuple[State, ...],
         after: State,
         outcome: str = "",
     ) -> bool:
-        id_, now = held.proposal_id, self._now()
-        return pending_calls.move(connection, id_, self._owner, before, after, now, outcome)
+        now = self._now()
+        return pending_calls.move(connection, proposal_id, self.owner, before, after, now, outcome)
 
     def _waiting_call(
         self,

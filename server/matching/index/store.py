@@ -10,9 +10,9 @@ import re
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -22,6 +22,7 @@ import httpx
 
 from server.errors import IndexUnavailable
 from server.settings.models import VectorStoreSettings
+from server.storage.process_locks import ProcessLocks
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -42,9 +43,17 @@ _UNSAFE: Final = re.compile(r"[^a-zA-Z0-9]+")
 class TemplateStore:
     """The collections of one installation. Opened on first use; safe to share."""
 
-    def __init__(self, settings: VectorStoreSettings, data_dir: Path) -> None:
+    def __init__(
+        self, settings: VectorStoreSettings, data_dir: Path, locks: ProcessLocks | None = None
+    ) -> None:
+        """With `locks`, other processes may use the same folder, each in a session of its own."""
         self._settings = settings
         self._path = data_dir / "chroma"
+        self._locks = locks
+        self._sessions = 0
+        self._entering = asyncio.Lock()
+        self._session = AsyncExitStack()
+        self._was_opened = False
         self._client: ClientAPI | None = None
         self._opening = threading.Lock()
         self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="chroma")
@@ -59,6 +68,34 @@ class TemplateStore:
     def is_shared(self) -> bool:
         """Whether other processes may be using the same collections."""
         return self._settings.mode == "server"
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[None]:
+        """Be the one process that works with the folder for the block, and close it at the end.
+
+        Those of this process go together. Without locks, and for a server, there is nothing to
+        wait for, and nothing is closed.
+        """
+        if self._locks is None or not self.is_for_sessions:
+            yield
+            return
+        async with self._entering:
+            if self._sessions == 0:
+                await self._session.enter_async_context(self._locks.held(_DATABASE))
+            self._sessions += 1
+        try:
+            yield
+        finally:
+            await asyncio.shield(self._leave())
+
+    async def _leave(self) -> None:
+        async with self._entering:
+            self._sessions -= 1
+            if self._sessions == 0:
+                try:
+                    await asyncio.get_running_loop().run_in_executor(None, self._close_client)
+                finally:
+                    await self._session.aclose()
 
     def generation(self, collection: str) -> str | None:
         """Return what changes whenever a collection is written to.
@@ -85,12 +122,13 @@ class TemplateStore:
     async def drop_unused(self, adapter: str, used: Collection[str]) -> list[str]:
         """Drop an adapter's collections that are not `used`, and return their names.
 
-        Nothing is dropped where other processes may use them, nor before the client is open:
+        Nothing is dropped where other processes may use them, nor before the client was opened:
         whatever makes a collection opens it.
         """
-        if self.is_shared or self._client is None:
+        if self.is_shared or not self._was_opened:
             return []
-        return await self.run(partial(self._drop_unused, adapter=adapter, used=used))
+        async with self.session():
+            return await self.run(partial(self._drop_unused, adapter=adapter, used=used))
 
     def _drop_unused(self, client: "ClientAPI", adapter: str, used: Collection[str]) -> list[str]:
         dropped = []
@@ -103,8 +141,19 @@ class TemplateStore:
         return dropped
 
     async def warm(self) -> None:
-        """Import Chroma and open the client, which takes a second or two."""
-        await self.run(lambda _: None)
+        """Import Chroma and open the client, which takes a second or two.
+
+        With locks it is opened in a session alone.
+        """
+        if not self.is_for_sessions:
+            await self.run(lambda _: None)
+        else:
+            await asyncio.get_running_loop().run_in_executor(self._threads, _import_chroma)
+
+    @property
+    def is_for_sessions(self) -> bool:
+        """Whether it is closed between sessions, so that no question can be looked up in it."""
+        return self._locks is not None and not self.is_shared
 
     async def run(self, work: Callable[["ClientAPI"], T]) -> T:
         """Run `work` with the client, on a thread of the store.
@@ -145,6 +194,7 @@ class TemplateStore:
         with self._opening:
             if self._client is None:
                 self._client = self._open_or_rebuild()
+                self._was_opened = True
             return self._client
 
     def _open_or_rebuild(self) -> "ClientAPI":
@@ -239,6 +289,10 @@ class TemplateStore:
             session.close()
 
 
+def _import_chroma() -> None:
+    import chromadb  # noqa: F401
+
+
 def _sessions_of(client: "ClientAPI") -> list[httpx.Client]:
     """The two HTTP sessions of a client, which Chroma opens without a timeout and never closes."""
     halves = (client, getattr(client, "_admin_client", None))
@@ -248,9 +302,24 @@ def _sessions_of(client: "ClientAPI") -> list[httpx.Client]:
 
 def collection_name(adapter: str, domain: str, fingerprint: str) -> str:
     """A name that Chroma takes and no other adapter, domain or encoder has."""
-    readable = _UNSAFE.sub("-", adapter).strip("-").lower()[:40] or "adapter"
-    parts = "\x00".join((adapter, domain, fingerprint)).encode()
-    return f"orbit-{readable}-{hashlib.blake2b(parts, digest_size=8).hexdigest()}"
+    parts = "\x00".join((adapter, domain, fingerprint))
+    return f"orbit-{_readable(adapter)}-{_digest(parts)}"
+
+
+def learning_lock(adapter: str) -> str:
+    """The name of what is held while an adapter's vectors are made and learnt from.
+
+    It is the adapter's and not an index's: files of locks stay, and indexes come and go.
+    """
+    return f"learning-{_readable(adapter)}-{_digest(adapter)}"
+
+
+def _readable(adapter: str) -> str:
+    return _UNSAFE.sub("-", adapter).strip("-").lower()[:40] or "adapter"
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def open_collection(client: "ClientAPI", name: str, about: Mapping[str, Any]) -> "ChromaCollection":

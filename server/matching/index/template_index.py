@@ -5,22 +5,20 @@ The id of a vector is a hash of all that decides it: keeping in step compares tw
 
 import hashlib
 import logging
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from server.core.ports import Embedder, Vectors
 from server.errors import IndexUnavailable
 from server.library.model import Library, Template
 from server.matching.index.store import OWNER, TemplateStore, collection_name, open_collection
 from server.matching.masking import ValueMask
-from server.storage.files import written_whole
+from server.storage.arrays import read_arrays, write_arrays
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -47,12 +45,10 @@ class IndexEntry:
         return digest_of((self.template_id, self.kind, self.text, self.masked, fingerprint))
 
 
-def _template_entries(template: Template, masked: ValueMask) -> Iterator[IndexEntry]:
+def template_entries(template: Template, masked: ValueMask) -> Iterator[IndexEntry]:
     for example in template.nl_examples:
         yield IndexEntry(template.id, "example", example, masked(example))
-    # A template that says nothing of itself still has a name.
-    about = template.description or _in_words(template.id)
-    described = about
+    described = about = told_of(template)
     if not template.nl_examples:
         arguments = ", ".join(_in_words(parameter.name) for parameter in template.parameters)
         name = _in_words(template.function_name or template.id)
@@ -61,6 +57,11 @@ def _template_entries(template: Template, masked: ValueMask) -> Iterator[IndexEn
     yield IndexEntry(template.id, "description", about, masked(described))
     for counter in template.counter_examples:
         yield IndexEntry(template.id, "counter", counter, masked(counter))
+
+
+def told_of(template: Template) -> str:
+    """What a template says of itself; one that says nothing still has a name."""
+    return template.description or _in_words(template.id)
 
 
 def _in_words(name: str) -> str:
@@ -86,10 +87,10 @@ class TemplateIndex:
     ) -> None:
         self.name = collection_name(adapter, library.domain.name, fingerprint)
         self.mask = ValueMask(library)
-        entries = (e for t in library.templates.values() for e in _template_entries(t, self.mask))
+        entries = (e for t in library.templates.values() for e in template_entries(t, self.mask))
         self.entries = tuple(dict.fromkeys(entries))
         self.ids = tuple(entry.key(fingerprint) for entry in self.entries)
-        self._store = store
+        self.store = store
         self._collection: tuple[ClientAPI, Collection] | None = None
         self._about = {
             OWNER: adapter,
@@ -103,35 +104,35 @@ class TemplateIndex:
         Batches are written as they are made, so that a crash loses none of them. Raises
         `IndexUnavailable` or `ProviderError`.
         """
-        there = await self._store.run(self._stored_ids)
+        there = await self.store.run(self._stored_ids)
         pairs = zip(self.ids, self.entries, strict=True)
         missing = [(key, entry) for key, entry in pairs if key not in there]
         for batch in _batches(missing, _EMBEDDED_AT_ONCE):
             vectors = await embedder.embed([entry.masked for _, entry in batch])
-            await self._store.run(partial(self._write, batch=batch, vectors=vectors))
+            await self.store.run(partial(self._write, batch=batch, vectors=vectors))
         stale = there - set(self.ids)
         if stale:
-            await self._store.run(partial(self._remove, ids=stale))
+            await self.store.run(partial(self._remove, ids=stale))
         return SyncReport(len(missing), len(self.ids) - len(missing), len(stale))
 
     @property
     def generation(self) -> str | None:
         """What changes whenever the vectors do; None where others may change them."""
-        return self._store.generation(self.name)
+        return self.store.generation(self.name)
 
     def mark_generation(self) -> None:
         """Name the state the vectors are in, when it has no name yet and can get one. Blocks."""
         if self.generation is not None:
             return
         try:
-            self._store.renew_generation(self.name)
+            self.store.renew_generation(self.name)
         except OSError as full:
             _log.warning("the next start reads all vectors again: %s", full)
 
     async def vectors(self, ids: Sequence[str] | None = None) -> Vectors:
         """Return vectors of some ids or all entries, (n, d), in order, or raise `VectorsLost`."""
         parts = [
-            await self._store.run(partial(self._read, ids=part))
+            await self.store.run(partial(self._read, ids=part))
             for part in _batches(self.ids if ids is None else ids, _READ_AT_ONCE)
         ]
         return np.vstack(parts)
@@ -147,7 +148,7 @@ class TemplateIndex:
     def _write(
         self, client: "ClientAPI", batch: Sequence[tuple[str, IndexEntry]], vectors: Vectors
     ) -> None:
-        self._store.renew_generation(self.name)
+        self.store.renew_generation(self.name)
         self._open(client).upsert(
             ids=[key for key, _ in batch],
             embeddings=vectors,
@@ -158,7 +159,7 @@ class TemplateIndex:
         )
 
     def _remove(self, client: "ClientAPI", ids: Iterable[str]) -> None:
-        self._store.renew_generation(self.name)
+        self.store.renew_generation(self.name)
         for batch in _batches(sorted(ids), _READ_AT_ONCE):
             self._open(client).delete(ids=list(batch))
 
@@ -167,7 +168,7 @@ class TemplateIndex:
         vectors = np.asarray(found["embeddings"], np.float32)
         if len(found["ids"]) != len(ids) or not np.isfinite(vectors).all():
             raise VectorsLost(
-                f"ChromaDB at {self._store.place} lost vectors of {self.name!r}; "
+                f"ChromaDB at {self.store.place} lost vectors of {self.name!r}; "
                 "start again to rebuild them"
             )
         places = {key: place for place, key in enumerate(found["ids"])}
@@ -186,26 +187,6 @@ def digest_of(parts: Iterable[str]) -> str:
         encoded = part.encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
     return digest.hexdigest()
-
-
-def read_arrays(path: Path, key: str) -> dict[str, NDArray[Any]] | None:
-    """Return the arrays of a file that was written with this key; None for any other file."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            return dict(stored) if str(stored["key"]) == key else None
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):
-        return None  # cut short or not ours
-
-
-def write_arrays(path: Path, key: str, **arrays: Any) -> None:
-    """Write arrays so that a reader finds the old file or the new one, never half of it."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(path) as file:
-            np.savez(file, key=np.array(key), **arrays)
-    except OSError as full:
-        # The server works without the file; the next start only takes longer.
-        _log.warning("%s cannot be written: %s", path, full)
 
 
 def load_snapshot(path: Path, ids: Sequence[str], generation: str | None) -> Vectors | None:

@@ -36,10 +36,20 @@ Rarity = NDArray[np.float32]
 
 def rarity(texts: Sequence[str]) -> Rarity:
     """How rare words are in `texts`; a word that is in none of them is the rarest."""
+    return rarity_of(count_words(texts), len(texts))
+
+
+def count_words(texts: Sequence[str]) -> NDArray[np.float32]:
+    """(BUCKETS,) how many of the texts have words of each bucket."""
     counts = np.zeros(BUCKETS, np.float32)
     for text in texts:
         counts[[*{gram % BUCKETS for gram in _hashes(text)}]] += 1
-    return np.log((1 + len(texts)) / (1 + counts)).astype(np.float32) + np.float32(1)
+    return counts
+
+
+def rarity_of(counts: NDArray[np.float32], texts: int) -> Rarity:
+    """The same as `rarity`, from what was counted in so many texts."""
+    return np.log((1 + texts) / (1 + counts)).astype(np.float32) + np.float32(1)
 
 
 def sketch_text(texts: Sequence[str], weights: Rarity) -> Vectors:

@@ -132,9 +132,17 @@ PROVIDER: Final = ProviderSpec(
 )
 
 
-def load_encoders_ahead(settings: EmbeddingsSettings, adapters: Iterable[AdapterSettings]) -> None:
-    """Begin to load the encoders of adapters, while the rest of a process is being imported."""
+def load_encoders_ahead(
+    settings: EmbeddingsSettings,
+    adapters: Iterable[AdapterSettings],
+    *,
+    load: Callable[[str | None, int | None], None] = load_ahead,
+) -> None:
+    """Begin to load the encoders of adapters, while the rest of a process is being imported.
+
+    With `load_now` for `load`, they are loaded on return, for processes that share them.
+    """
     threads = PROVIDER.options_in(settings.section("local"), {}).threads
     for adapter in adapters:
         if adapter.enabled and adapter.embedding_provider == "local":
-            load_ahead(adapter.embedding_model, threads)
+            load(adapter.embedding_model, threads)

@@ -33,6 +33,19 @@ def load_ahead(model: str | None, threads: int | None) -> None:
         Thread(target=_load_into, args=(loading, *wanted), name="encoder", daemon=True).start()
 
 
+def load_now(model: str | None, threads: int | None) -> None:
+    """Load a model for processes that are forked from this one, if it is one that they can share.
+
+    Others start threads of their own, which no fork has. One that cannot be loaded is left to who
+    asks for it.
+    """
+    wanted = (model or DEFAULT_MODEL, threads)
+    if wanted[0] == DEFAULT_MODEL and wanted not in _AHEAD:
+        loading: Future[LoadedModel] = Future()
+        _load_into(loading, *wanted)
+        _AHEAD[wanted] = loading
+
+
 def load(model: str, threads: int | None) -> LoadedModel:
     """Load a model by name, or from a folder that holds `model.onnx` and `tokenizer.json`.
 

@@ -177,6 +177,11 @@ def _in_pint(unit: Iterable[tuple[str, int]]) -> str:
     return " * ".join(f"{_PINT_NAMES[name]} ** {power}" for name, power in unit)
 
 
+def load_units() -> None:
+    """Read the table of units now, for the first sum that converts one not to wait. Blocks."""
+    _registry()
+
+
 @cache
 def _registry() -> "UnitRegistry[Any]":
     """The units of pint, whose table takes a third of a second to read."""

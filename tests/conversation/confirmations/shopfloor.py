@@ -169,8 +169,12 @@ async def floor(
     clock: Clock | None = None,
     commits: CommitsSettings | None = None,
     url: str | None = None,
+    alone: bool = True,
 ) -> AsyncIterator[Floor]:
-    """Open one on the database in `folder`, or at `url`; another one there is a restart."""
+    """Open one on the database in `folder`, or at `url`; another one there is a restart.
+
+    Unless `alone`, others may be open there.
+    """
     clock = clock or Clock()
     url = url or f"sqlite:///{folder / 'orbit.db'}"
     tool = Desk()
@@ -183,6 +187,7 @@ async def floor(
         Commits(commits or CommitsSettings()),
         Limits(expires_after_s=900, most_per_key=3, longest_run_s=90),
         now=clock,
+        one_process=None if alone else False,
     )
     store = ConversationStore.open(url, ConversationSettings())
     adapter = Adapter(

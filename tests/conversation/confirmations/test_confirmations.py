@@ -12,7 +12,13 @@ from server.conversation.confirmations.pending_calls import PROPOSALS
 from server.core.chat_messages import Message
 from server.core.decision import PendingConfirmation, ProposalNotExecuted
 from server.core.turn import Caller
-from server.errors import ProposalAltered, ProposalExpired, ProposalSettled, ProposalUnknown
+from server.errors import (
+    ProposalAltered,
+    ProposalExpired,
+    ProposalSettled,
+    ProposalUnknown,
+    StoreUnavailable,
+)
 from tests.conversation.confirmations.shopfloor import floor, held_id
 from tests.tools.policy.chains import ANA, ERASE
 
@@ -432,6 +438,61 @@ async def test_what_was_running_when_the_server_ended_is_not_run_again(tmp_path:
             await shop.confirm(held_id(one), session="one")
         await shop.confirm(held_id(two), session="two")
         assert shop.tool.ran == [("erase", {"text": "two"})]
+
+
+async def test_what_was_done_while_the_database_went_away_is_told_and_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with floor(tmp_path) as shop:
+        held = await shop.say("erase all")
+        run, away = shop.database.run, True
+
+        async def fail_after_the_tool(job: Any, **how: Any) -> Any:
+            if away and shop.tool.ran:
+                raise StoreUnavailable("the database is away")
+            return await run(job, **how)
+
+        monkeypatch.setattr(shop.database, "run", fail_after_the_tool)
+        answer = await shop.confirm(held_id(held))
+        assert answer.metadata["proposal"]["status"] == "done"
+        away = False
+        await shop.desk.drain()
+        assert [row["state"] for row in await shop.rows()] == ["done"]
+
+
+async def test_a_claim_whose_answer_was_lost_is_let_go_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with floor(tmp_path) as shop:
+        held = await shop.say("erase all")
+        run = shop.database.run
+
+        async def lose_the_answer(job: Any, **how: Any) -> Any:
+            await run(job, **how)
+            raise StoreUnavailable("the database went away")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(shop.database, "run", lose_the_answer)
+            with pytest.raises(StoreUnavailable):
+                await shop.confirm(held_id(held))
+        assert [row["state"] for row in await shop.rows()] == ["taken"]
+        await shop.desk.drain()
+        await shop.confirm(held_id(held))
+        assert shop.tool.ran == [("erase", {"text": "all"})]
+
+
+async def test_what_a_server_that_is_gone_had_taken_is_ended_by_others(tmp_path: Path) -> None:
+    async with floor(tmp_path, alone=False) as gone, floor(tmp_path, alone=False) as shop:
+        one, two, three = [
+            await gone.say(f"erase {name}", name) for name in ("one", "two", "three")
+        ]
+        await gone.desk.commit(await gone.desk.claim(gone.caller, "one", held_id(one)))
+        await gone.desk.claim(gone.caller, "two", held_id(two))
+        await shop.desk.claim(shop.caller, "three", held_id(three))
+        await shop.desk.recover()
+        assert [row["state"] for row in await shop.rows()] == ["running", "taken", "taken"]
+        await shop.desk.recover({gone.desk.owner})
+        assert [row["state"] for row in await shop.rows()] == ["interrupted", "held", "taken"]
 
 
 async def test_who_leaves_after_the_yes_does_not_stop_it(tmp_path: Path) -> None:

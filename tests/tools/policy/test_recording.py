@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from server.audit import writer
 from server.audit.entry import Settling
 from server.audit.table import TableSink
 from server.audit.writer import AuditWriter
@@ -149,8 +150,11 @@ async def test_who_leaves_while_the_start_is_written_leaves_no_start_without_an_
         assert outcomes in (["started", "interrupted"], ["interrupted"])
 
 
-async def test_a_write_is_not_held_up_by_more_than_its_share(tmp_path: Path) -> None:
+async def test_a_write_is_not_held_up_by_more_than_its_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The trail hangs from the end of the call on."""
+    monkeypatch.setattr(writer, "_WRITE_EVERY_S", 3600)
     hung = asyncio.Event()
 
     class Hung(AuditWriter):

@@ -1,0 +1,1 @@
+"""Two whole servers on one database: on one machine, and on several."""
