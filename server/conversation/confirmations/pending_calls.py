@@ -46,6 +46,8 @@ class PendingCall:
     left_out: tuple[str, ...] = ()
     """The words of the question that it makes no use of, as they may be shown."""
     seal: str = field(default="", repr=False)
+    claim: str = ""
+    """Which of the requests that confirmed it has it; empty until it is claimed."""
 
 
 class CallSignature:
@@ -103,12 +105,13 @@ PROPOSALS: Final = sa.Table(
     sa.Column("state_at", UtcTime, nullable=False),
     sa.Column("owner", sa.String(32)),
     sa.Column("outcome", sa.String(64), nullable=False, server_default=""),
+    sa.Column("claim", sa.String(16)),
     sa.Index("proposals_of_key", "key_id", "state", "created_at"),
     sa.Index("proposals_by_state", "state", "expires_at"),
 )
 """`arguments` are emptied as soon as nothing can run any more. `shown` holds what the answer
 says beside them: the match, the sources, the question, what was left out. `owner` is the server
-that took it."""
+that took it, and `claim` the request."""
 
 Row = Mapping[str, Any]
 
@@ -160,25 +163,31 @@ def waiting(connection: sa.Connection, now: datetime, most: int) -> list[Pending
 
 
 def take(
-    connection: sa.Connection, place: ConversationKey, proposal_id: str, owner: str, now: datetime
+    connection: sa.Connection,
+    place: ConversationKey,
+    proposal_id: str,
+    owner: str,
+    claim: str,
+    now: datetime,
 ) -> bool:
-    """Mark a held call as taken by `owner`; return whether this call of `take` did it."""
+    """Mark a held call as taken by `claim` of `owner`; return whether this call of `take` did."""
     waiting = sa.and_(_is_held(place, proposal_id), PROPOSALS.c.expires_at > now)
     change = PROPOSALS.update().where(waiting)
-    return connection.execute(change.values(state="taken", state_at=now, owner=owner)).rowcount == 1
+    taken = {"state": "taken", "state_at": now, "owner": owner, "claim": claim}
+    return connection.execute(change.values(taken)).rowcount == 1
 
 
 def move(
     connection: sa.Connection,
     proposal_id: str,
-    owner: str,
+    claim: str,
     before: Collection[State],
     after: State,
     now: datetime,
     outcome: str = "",
 ) -> bool:
-    """Change the state of a call that `owner` took, if it is one of `before`; return whether."""
-    mine = sa.and_(PROPOSALS.c.proposal_id == proposal_id, PROPOSALS.c.owner == owner)
+    """Change the state of a call that `claim` took, if it is one of `before`; return whether."""
+    mine = sa.and_(PROPOSALS.c.proposal_id == proposal_id, PROPOSALS.c.claim == claim)
     here = sa.and_(mine, PROPOSALS.c.state.in_(before))
     return _set_state(connection, here, after, now, outcome) == 1
 
@@ -264,7 +273,7 @@ def _set_state(
     if state not in OPEN:
         values |= {"arguments": "", "shown": ""}
     if state == "held":
-        values["owner"] = None
+        values |= {"owner": None, "claim": None}
     return connection.execute(PROPOSALS.update().where(which).values(values)).rowcount
 
 

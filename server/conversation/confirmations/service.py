@@ -65,6 +65,13 @@ class Limits:
     longest_run_s: float
 
 
+class _Claimed(NamedTuple):
+    """A call as one request has it: what that one gives back, another may have claimed since."""
+
+    proposal_id: str
+    claim: str
+
+
 class _End(NamedTuple):
     """How a claimed call ended, and the states that it may have had until then."""
 
@@ -101,7 +108,7 @@ class ConfirmationService:
         self.owner = token_hex(8)
         """What marks the calls of this server."""
         self._under_way: set[asyncio.Task[Any]] = set()
-        self._ends = WriteBehind[str, _End](
+        self._ends = WriteBehind[_Claimed, _End](
             self._write_ends, what="ends of confirmed calls", every_s=_WRITE_AGAIN_S
         )
 
@@ -170,20 +177,22 @@ class ConfirmationService:
             StoreUnavailable: the database cannot be used.
         """
         place, now = conversation_key(caller, session_id), self._now()
+        claim = token_hex(8)
 
         def work(connection: sa.Connection) -> PendingCall:
             # The update comes first: on every database it is what decides.
-            taken = pending_calls.take(connection, place, proposal_id, self.owner, now)
+            taken = pending_calls.take(connection, place, proposal_id, self.owner, claim, now)
             held = self._waiting_call(connection, place, proposal_id, taken=taken)
             if seal is not None and seal != held.seal:
                 raise ProposalAltered("this is not what was shown: the seal is another")
-            return held
+            return replace(held, claim=claim)
 
         try:
             return await self._database.run(work)
         except StoreUnavailable:
             # A transaction that was late may have been made: whoever says yes again shall be heard.
-            self._ends.note(proposal_id, _End(("taken",), "held", "failed"))
+            mine = _Claimed(proposal_id, claim)
+            self._ends.note(mine, _End(("taken",), "held", "failed"))
             raise
 
     async def decline(self, caller: Caller, session_id: str, proposal_id: str) -> None:
@@ -208,15 +217,19 @@ class ConfirmationService:
         """Write in one transaction that a claimed call is about to run, and its commit event.
 
         Raises:
-            ProposalSettled: it is not taken any more.
-            StoreUnavailable: it could not be written; the call must not run.
+            ProposalSettled: another request has it, or has ended it.
+            StoreUnavailable: it could not be written, or waits for a confirmation again, as this
+                server was taken for gone; the call must not run.
         """
         now = self._now()
         event = self._commits.event(held.intent, held.target, held.place.session_id, now)
 
         def work(connection: sa.Connection) -> None:
-            if not self._move(connection, held.proposal_id, ("taken",), "running"):
-                raise ProposalSettled("this is not being carried out any more")
+            if not self._move(connection, _claimed(held), ("taken",), "running"):
+                row = pending_calls.find(connection, held.place, held.proposal_id)
+                if row is not None and row["state"] == "held":
+                    raise StoreUnavailable("this was let go of before it ran; confirm it again")
+                raise _not_waiting(row, now)
             self._commits.write(connection, event)
 
         await self._database.run(work)
@@ -236,15 +249,15 @@ class ConfirmationService:
         before: tuple[State, ...] = ("running",) if how in _RAN else ("taken", "running")
         end = _End(before, how, outcome)
         try:
-            await self._write_ends({held.proposal_id: end})
+            await self._write_ends({_claimed(held): end})
         except StoreUnavailable as failure:
             _log.warning("how proposal %s ended is written later: %s", held.proposal_id, failure)
-            self._ends.note(held.proposal_id, end)
+            self._ends.note(_claimed(held), end)
 
-    async def _write_ends(self, ends: Mapping[str, "_End"]) -> None:
+    async def _write_ends(self, ends: Mapping[_Claimed, _End]) -> None:
         def work(connection: sa.Connection) -> None:
-            for proposal_id, end in ends.items():
-                self._move(connection, proposal_id, *end)
+            for mine, end in ends.items():
+                self._move(connection, mine, *end)
 
         await self._database.run(work)
 
@@ -297,13 +310,12 @@ class ConfirmationService:
     def _move(
         self,
         connection: sa.Connection,
-        proposal_id: str,
+        mine: _Claimed,
         before: tuple[State, ...],
         after: State,
         outcome: str = "",
     ) -> bool:
-        now = self._now()
-        return pending_calls.move(connection, proposal_id, self.owner, before, after, now, outcome)
+        return pending_calls.move(connection, *mine, before, after, self._now(), outcome)
 
     def _waiting_call(
         self,
@@ -325,6 +337,10 @@ class ConfirmationService:
             _log.error("proposal %s: the seal does not hold", proposal_id)
             raise ProposalAltered("this was altered since it was shown")
         return held
+
+
+def _claimed(held: PendingCall) -> _Claimed:
+    return _Claimed(held.proposal_id, held.claim)
 
 
 def _not_waiting(

@@ -481,6 +481,39 @@ async def test_a_claim_whose_answer_was_lost_is_let_go_of(
         assert shop.tool.ran == [("erase", {"text": "all"})]
 
 
+async def test_what_one_request_lets_go_of_late_is_not_taken_from_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with floor(tmp_path) as shop:
+        held = await shop.say("erase all")
+
+        async def away(job: Any, **how: Any) -> Any:
+            raise StoreUnavailable("the database is away")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(shop.database, "run", away)
+            with pytest.raises(StoreUnavailable):
+                await shop.confirm(held_id(held))
+        again = await shop.desk.claim(shop.caller, "s", held_id(held))
+        await shop.desk.drain()  # what the first one noted is written now
+        await shop.desk.commit(again)
+        assert [row["state"] for row in await shop.rows()] == ["running"]
+
+
+async def test_a_call_that_another_request_runs_is_not_let_go_of(tmp_path: Path) -> None:
+    async with floor(tmp_path, alone=False) as shop:
+        held = await shop.say("erase all")
+        late = await shop.desk.claim(shop.caller, "s", held_id(held))
+        await shop.desk.recover({shop.desk.owner})  # as a server does that takes this for gone
+        with pytest.raises(StoreUnavailable, match="confirm it again"):
+            await shop.desk.commit(late)
+        await shop.desk.commit(await shop.desk.claim(shop.caller, "s", held_id(held)))
+        with pytest.raises(ProposalSettled, match="being carried out already"):
+            await shop.desk.commit(late)
+        await shop.desk.finish(late, "held", "failed")
+        assert [row["state"] for row in await shop.rows()] == ["running"]
+
+
 async def test_what_a_server_that_is_gone_had_taken_is_ended_by_others(tmp_path: Path) -> None:
     async with floor(tmp_path, alone=False) as gone, floor(tmp_path, alone=False) as shop:
         one, two, three = [

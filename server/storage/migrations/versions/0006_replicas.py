@@ -1,4 +1,7 @@
-"""What several processes on one database share: announcements, artefacts, leases, the secret."""
+"""What several processes on one database share: announcements, artefacts, leases, the secret.
+
+And which of the requests that confirm a proposal has it.
+"""
 
 from typing import Final
 
@@ -46,3 +49,4 @@ def upgrade() -> None:
         sa.Column("origin", sa.String(255), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
     )
+    op.add_column("proposals", sa.Column("claim", sa.String(16)))
