@@ -124,6 +124,7 @@ def told(response: httpx.Response) -> str:
     return f"{response.headers}{response.text}".lower()
 
 
+@pytest.mark.slow
 async def test_no_call_of_the_console_tells_how_calls_are_carried_out(tmp_path: Path) -> None:
     async with site_in(tmp_path) as site:
         console = {

@@ -13,6 +13,8 @@ from server.core.json import to_json
 from tests.conversations.running import Talks
 from tests.examples.running import EXAMPLES, services
 
+pytestmark = pytest.mark.slow
+
 LACKING = (
     "How is the weather?",
     "Convert 100 USD",

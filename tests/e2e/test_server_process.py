@@ -304,6 +304,7 @@ def test_a_server_in_the_foreground_is_seen_and_stopped_too(small: Orbit) -> Non
     assert (serving.returncode, orbit.run("status").returncode) == (0, 3)
 
 
+@pytest.mark.slow
 def test_a_server_that_cannot_start_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     orbit = Orbit(tmp_path / "data")
     orbit.data_dir.mkdir()

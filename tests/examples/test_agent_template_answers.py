@@ -81,6 +81,27 @@ def test_rows_are_kept_by_numbers_and_truth_as_well_as_by_text(
     assert (execution["status"], execution["result"]["result"]) == ("success", kept)
 
 
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("cancel my task 3", "cancel"),
+        ("mark task 3 as done", "mark"),
+        ("rename task 3 to groceries", "rename"),
+        ("list my tasks", "list"),
+        ("cancel my last notification", "cancel"),
+        ("show my notifications", "show"),
+        ("snooze the notification by 10 minutes", "snooze"),
+    ],
+)
+def test_what_tasks_and_notifications_cannot_do_is_declined_by_name(
+    data: Path, question: str, word: str
+) -> None:
+    answer = run(data, "ask", question)
+    assert answer["metadata"]["template_id"] is None
+    assert f"“{word}”" in answer["content"]
+    assert "task" in answer["content"] or "notification" in answer["content"]
+
+
 def test_a_question_of_blanks_is_refused(data: Path) -> None:
     done = CliRunner().invoke(COMMANDS, ["ask", "  ", "--config", str(CONFIG), "--data", str(data)])
     assert (done.exit_code, done.stdout) == (1, "")

@@ -18,6 +18,8 @@ from tests.examples.running import (
     services,
 )
 
+pytestmark = pytest.mark.slow
+
 AGENT_QUESTIONS = EXAMPLES / "agent-template" / "questions-http.yaml"
 OTHER_QUESTIONS = EXAMPLES / "jsonplaceholder" / "questions.yaml"
 

@@ -17,6 +17,8 @@ from tests.support.loopback import Reply, serving
 from tests.support.ollama_server import words
 from tests.support.openai_server import openai, refusal
 
+pytestmark = pytest.mark.slow
+
 CANCEL = '{"verb": " Cancel-Order ", "object": "#004"}'
 
 

@@ -20,7 +20,7 @@ from server.tools.business_days import add_business_days, count_business_days
 from tests.tools.anything import ANYTHING, outcome
 
 CALENDAR = DateTime(clock=lambda: datetime(2025, 3, 4, 15, 6, 7, 89, tzinfo=UTC))
-MANY = settings(max_examples=2_000, deadline=None)
+MANY = settings(max_examples=500, deadline=None)
 DAYS = st.dates(date(1600, 1, 1), date(2600, 12, 31))
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
