@@ -145,6 +145,8 @@ def unknowns(tokens: Tokens) -> set[Words]:
     found = set[Words]()
     for phrase in _UNKNOWN:
         size = len(phrase)
+        if phrase[0] not in tokens.words:
+            continue
         for first in range(len(tokens) - size + 1):
             if tuple(tokens.words[first : first + size]) != phrase:
                 continue

@@ -84,11 +84,13 @@ class _PhraseList:
 
     def at(self, words: Sequence[str], index: int) -> WordSense | None:
         known, longest = self._sorted
-        most = min(longest.get(words[index], 0), len(words) - index)
-        for size in range(most, 0, -1):
-            found = known.get(tuple(words[index : index + size]))
+        most = longest.get(words[index])
+        if most is None:
+            return None
+        for last in range(min(index + most, len(words)), index, -1):
+            found = known.get(tuple(words[index:last]))
             if found is not None:
-                return WordSense(index, index + size, *found)
+                return WordSense(index, last, *found)
         return None
 
     def begins(self, words: Sequence[str], index: int) -> bool:

@@ -24,8 +24,14 @@ class Held:
     def __init__(self) -> None:
         self.go = threading.Semaphore(0)
         self.batches: list[list[str]] = []
+        self._begun = threading.Semaphore(0)
+
+    async def begun(self) -> None:
+        """Return when a further batch is being computed."""
+        await asyncio.to_thread(self._begun.acquire)
 
     def __call__(self, texts: list[str]) -> Vectors:
+        self._begun.release()
         self.go.acquire()
         self.batches.append(texts)
         if "bad" in texts:
@@ -37,7 +43,7 @@ async def test_those_who_wait_share_the_next_batch() -> None:
     held = Held()
     batcher = Batcher(held, max_batch=3)
     first = asyncio.create_task(batcher.embed(["a"]))
-    await asyncio.sleep(0)
+    await held.begun()
     rest = [asyncio.create_task(batcher.embed(["b" * n])) for n in range(2, 6)]
     await asyncio.sleep(0)
     for _ in range(3):
@@ -48,11 +54,26 @@ async def test_those_who_wait_share_the_next_batch() -> None:
     assert held.batches == [["a"], ["bb", "bbb", "bbbb"], ["bbbbb"]]
 
 
+async def test_those_who_come_while_the_loop_is_busy_share_the_first_batch() -> None:
+    held = Held()
+    batcher = Batcher(held)
+
+    async def ask_after(steps: int) -> Vectors:
+        for _ in range(steps):  # as reading a request takes some
+            await asyncio.sleep(0)
+        return await batcher.embed(["a" * (steps + 1)])
+
+    held.go.release()
+    await asyncio.gather(*(ask_after(steps) for steps in range(8)))
+    batcher.close()
+    assert held.batches == [["a" * n for n in range(1, 9)]]
+
+
 async def test_a_failure_reaches_its_own_batch_only() -> None:
     held = Held()
     batcher = Batcher(held)
     failing = asyncio.create_task(batcher.embed(["bad"]))
-    await asyncio.sleep(0)
+    await held.begun()
     working = asyncio.create_task(batcher.embed(["good"]))
     for _ in range(2):
         held.go.release()
@@ -66,7 +87,7 @@ async def test_one_that_gave_up_costs_nothing() -> None:
     held = Held()
     batcher = Batcher(held)
     first = asyncio.create_task(batcher.embed(["a"]))
-    await asyncio.sleep(0)
+    await held.begun()
     gone = asyncio.create_task(batcher.embed(["gone"]))
     await asyncio.sleep(0)
     gone.cancel()

@@ -21,14 +21,18 @@ from server.settings.models import EmbeddingsSettings
 MAX_BATCH: Final = 64
 """Texts in one computation: enough to share the work, few enough to answer soon."""
 
+_QUIET_STEPS: Final = 6
+"""Steps of the loop without a new text after which no other is on its way: from the first byte of
+a request to its text it takes fewer."""
+
 Encode = Callable[[list[str]], Vectors]
 
 
 class Batcher:
     """Runs `encode` in one thread; requests that wait are answered by one computation.
 
-    A lone request starts at once. Requests that arrive while the model is busy share
-    the next batch, which costs little more than one of them would.
+    A batch costs little more than one text would, so one starts when the loop has gone through
+    all that was ready: at once for a lone request.
     """
 
     def __init__(self, encode: Encode, *, max_batch: int = MAX_BATCH) -> None:
@@ -54,9 +58,18 @@ class Batcher:
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
+    async def _collect(self) -> None:
+        """Wait for the texts of all requests that the loop can go on with now."""
+        quiet = 0
+        while quiet < _QUIET_STEPS and len(self._waiting) < self._max_batch:
+            waiting = len(self._waiting)
+            await asyncio.sleep(0)
+            quiet = quiet + 1 if len(self._waiting) == waiting else 0
+
     async def _drain(self) -> None:
         loop = asyncio.get_running_loop()
         while self._waiting:
+            await self._collect()
             size = min(self._max_batch, len(self._waiting))
             batch = [self._waiting.popleft() for _ in range(size)]
             live = [(text, future) for text, future in batch if not future.done()]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from server.text.expressions.evaluation import CannotCalculate, evaluate
@@ -62,6 +62,7 @@ class FoundExpression:
     expression: Expression
 
 
+@lru_cache(maxsize=256)  # one that is called was checked as an argument before
 def read_expression(
     text: str, languages: tuple[str, ...] = (), *, number_format: NumberFormat = "auto"
 ) -> Expression:
