@@ -40,9 +40,16 @@ class NumeralReader:
         self.tokens = tokens
         self.lexicon = lexicon
         self.format = number_format
+        self._memo: dict[tuple[int, bool], Numeral | None] = {}
 
     def read(self, at: int, *, listed: bool = False) -> Numeral | None:
         """Return the number at a word; in a list, a comma without a blank parts two of them."""
+        key = at, listed
+        if key not in self._memo:
+            self._memo[key] = self._read(at, listed=listed)
+        return self._memo[key]
+
+    def _read(self, at: int, *, listed: bool) -> Numeral | None:
         tokens = self.tokens
         first = at
         if tokens.word(at) in CURRENCY_STARTERS and not is_digits(tokens.word(at)):
