@@ -7,12 +7,13 @@
         [--rates 1000 10000 100000] [--json]
 
 A replica is one thread of Python at a time (its event loop, and the threads that speak with the
-database), and one of the encoder, which answers all that wait in one computation. Replicas, stores
-and the load generator need cores to work on, which here they share. How long each takes is drawn
-from the measurements of single questions. Two numbers are taken from one replica under load: by how
-much processor time stretches (or shrinks, since a busy processor's caches are warm), which was
-measured; and how much longer than that Python is held, since a thread that wants it waits until
-another gives it up, which is fitted, so that this replica answers as many questions as it did.
+database), and one of the encoder, which answers all that wait in one computation, as soon as Python
+has nothing else to do. Replicas, stores and the load generator need cores to work on, which here
+they share. How long each takes is drawn from the measurements of single questions. Two numbers are
+taken from one replica under load: by how much processor time stretches (or shrinks, since a busy
+processor's caches are warm), which was measured; and how much longer than that Python is held,
+since a thread that wants it waits until another gives it up, which is fitted, so that this replica
+answers as many questions as it did.
 
 Needs SimPy, which the extra `test` brings.
 """
@@ -47,6 +48,9 @@ UTILIZATION: Final = 0.6
 _SLICE_S: Final = 0.001
 _WARM_S: Final = 1.0
 _MAX_BATCH: Final = 64
+_AT_ONCE: Final = 0
+_WHEN_IDLE: Final = 1
+"""Who is given Python first."""
 _SIMULATED_TO: Final = 20_000
 """Questions a second up to which the answer times are simulated."""
 _PLENTY: Final = 1_000_000
@@ -169,7 +173,7 @@ class Replica:
     ) -> None:
         self._env, self._cores, self._machine, self._costs = env, cores, machine, costs
         self._beside = beside
-        self._python = simpy.Resource(env, 1)
+        self._python = simpy.PriorityResource(env, 1)
         self._waiting: deque[simpy.Event] = deque()
         self._encoding = False
         self.in_flight = 0
@@ -189,7 +193,7 @@ class Replica:
         self.in_flight -= 1
 
     def _run(self, seconds: float) -> Wait:
-        with self._python.request() as turn:
+        with self._python.request(_AT_ONCE) as turn:
             yield turn
             yield from self._cores.work(seconds)
             yield self._env.timeout(seconds * self._beside.handover)
@@ -209,6 +213,9 @@ class Replica:
 
     def _drain(self) -> Wait:
         while self._waiting:
+            if len(self._waiting) < _MAX_BATCH:
+                with self._python.request(_WHEN_IDLE) as turn:
+                    yield turn
             size = min(_MAX_BATCH, len(self._waiting))
             batch = [self._waiting.popleft() for _ in range(size)]
             yield from self._cores.work(self._costs.encoding_s(size))
