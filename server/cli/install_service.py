@@ -46,6 +46,7 @@ def install_service(
     port: options.Port = None,
     config: options.Config = options.DEFAULT_CONFIG,
     data: options.Data = None,
+    workers: options.Workers = None,
 ) -> None:
     """Have systemd run the server: write a unit, and say how to start it.
 
@@ -62,14 +63,14 @@ def install_service(
         _refuse_without_systemd(of_system, prints=False)
         _remove(unit, of_system=of_system)
         return
-    found = options.configured(config, data=data, host=host, port=port)
+    found = options.configured(config, data=data, host=host, port=port, workers=workers)
     server = found.settings.server
     runs_as = (user or name) if of_system else None
     data_dir = found.settings.data_dir
     if of_system and data is None:
         data_dir = Path("/var/lib") / name
     config = config.absolute()
-    given = options.repeated(config, data_dir, host=host, port=port)
+    given = options.repeated(config, data_dir, host=host, port=port, workers=workers)
     if config == EXAMPLE_CONFIG:
         given = ["--config", str(config), *given]
     passed_on = {each: os.environ[each] for each in _PASSED_ON if os.environ.get(each)}
@@ -85,6 +86,7 @@ def install_service(
         remove=command(*again, "--remove"),
         stop_s=server.drain_s + server.shutdown_grace_s + _WIND_DOWN_S,
         user=runs_as,
+        reloads=found.settings.worker_count > 1,
         reads=[Path(sys.executable), Path(sys.base_prefix), PACKAGE, *needed],
         environment=passed_on,
     )

@@ -20,7 +20,7 @@ Description=Orbit ({config})
 [Service]
 Type=exec
 ExecStart={command}
-{environment}{user}Restart=on-failure
+{reload}{environment}{user}Restart=on-failure
 RestartSec=2s
 TimeoutStopSec={stop_s:.0f}s
 UMask=0077
@@ -76,6 +76,8 @@ class Service:
     remove: str
     stop_s: float
     user: str | None = None
+    reloads: bool = False
+    """Whether `systemctl reload` has it replace its workers, one after the other."""
     reads: Sequence[Path] = ()
     """Files and folders that it needs."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -96,6 +98,7 @@ class Service:
             config=_specifiers_escaped(str(self.config)),
             after="Wants=network-online.target\nAfter=network-online.target\n" if of_system else "",
             command=" ".join(map(unit_word, self.command)),
+            reload="ExecReload=/bin/kill -HUP $MAINPID\n" if self.reloads else "",
             environment="".join(f"Environment={unit_word(each)}\n" for each in variables),
             user=f"User={self.user}\n" if of_system else "",
             stop_s=self.stop_s,

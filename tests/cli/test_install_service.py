@@ -77,6 +77,16 @@ def test_a_service_of_ones_own_is_written_and_removed(
     assert run("--remove").stderr == f"error: there is no {unit}\n"
 
 
+def test_one_with_workers_replaces_them_when_it_is_reloaded(machine: Path) -> None:
+    shown = run("--workers", "2", "--print").stdout
+    assert lines_of(shown, "ExecStart")[0].endswith(" --workers 2")
+    assert lines_of(shown, "ExecReload") == ["/bin/kill -HUP $MAINPID"]
+    assert lines_of(run("--print").stdout, "ExecReload") == []
+    configured = machine / "my shop" / "config" / "config.yaml"
+    configured.write_text(configured.read_text().replace("server:\n", "server:\n  workers: 2\n"))
+    assert lines_of(run("--print").stdout, "ExecReload") == ["/bin/kill -HUP $MAINPID"]
+
+
 def test_one_of_the_machine_runs_as_a_user_of_its_own(machine: Path) -> None:
     shown = run("--system", "--name", "shop", "--print").stdout
     assert lines_of(shown, "User") == ["shop"]
