@@ -20,7 +20,7 @@ from tests.support.audit import audited
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 from tests.support.ollama_server import ollama_stand_in
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 SUMS = "what is 5% of 80"
 PACK = (

@@ -21,6 +21,8 @@ from server.storage.database import Database
 from tests.evaluation.test_asked_examples import LABEL, LOCATION
 from tests.support.configuring import adapter, write_library
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = command_line("inbox")
 T0 = datetime.now(UTC)
 TURN = InboxTurn("k", "parcels", "", "s", "r", "parcels", T0, "declined", "")

@@ -18,6 +18,8 @@ from server.cli.main import command_line
 from server.library.templates import decision_digest
 from tests.support.configuring import NOW, PERCENTAGE, adapter, configure, write_library
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = command_line("lock")
 QUESTIONS: list[dict[str, Any]] = [
     {

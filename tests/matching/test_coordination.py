@@ -23,7 +23,7 @@ from tests.matching.libraries import PLACES, library_of
 from tests.support.databases import Databases, databases, needs_postgresql
 from tests.support.fake_embedder import FakeEmbedder
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 TRAVEL = library_of(PLACES)
 GROWN = library_of({**PLACES, "taxis": ("Call me a cab",)})

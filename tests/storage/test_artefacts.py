@@ -16,7 +16,7 @@ from server.storage.arrays import ArrayStore, NotKept
 from server.storage.artefacts import ARTEFACTS, ArtefactStore
 from server.storage.database import Database, open_engine, utc_now
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 SECRET = b"s" * 64
 CONTENT = bytes(range(256)) * 40
