@@ -14,7 +14,7 @@ from server.settings.loader import load_settings
 from tests.examples.running import ROOT, services
 from tests.support.api import running
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 AGENT = "intent-agent-example"
 

@@ -17,7 +17,7 @@ from server.storage.database import Database, open_database, utc_now
 from tests.support.databases import Databases, end_connections, needs_postgresql
 from tests.support.postgresql import mortal_postgresql
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 KINDS: tuple[Kind, ...] = ("adapters", "guards", "keys", "log")
 LOOK_EVERY_S = 0.01

@@ -19,7 +19,7 @@ from server.tools.sql.databases import open_database
 from server.tools.sql.statement import Statement
 from server.tools.sql.vocabulary import DatabaseValues, VocabularyLimits
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 COUNTRIES = ["Ireland", "Portugal"]
 OPEN = CallPolicy()
