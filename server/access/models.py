@@ -51,7 +51,8 @@ class KeyIssuer:
 
     def issue(self) -> IssuedKey:
         """Return a new key of 256 random bits."""
-        key_id = secrets.token_hex(_ID_LENGTH // 2)
+        # A letter first, or YAML would read some as numbers: 733702937e05.
+        key_id = secrets.choice("abcdef") + secrets.token_hex(_ID_LENGTH // 2)[1:]
         secret = "".join(secrets.choice(_ALPHABET) for _ in range(_SECRET_LENGTH))
         raw = f"orb_{key_id}_{secret}"
         return IssuedKey(raw, key_id, self.digest(raw))

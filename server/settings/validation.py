@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
@@ -199,7 +200,9 @@ def _kind_and_sentence(
     expected = _EXPECTED[kind]
     if place.range and expected.endswith("number"):
         expected = f"{expected} {place.range}"
-    return "wrong-type", f"{name}: expected {expected}, got {got}"
+    is_scalar = isinstance(error["input"], int | float | date)
+    quotes = "; put it in quotes" if kind == "string_type" and is_scalar else ""
+    return "wrong-type", f"{name}: expected {expected}, got {got}{quotes}"
 
 
 def _choices_sentence(name: str, choices: list[str], value: object, got: str) -> str:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,3 +87,10 @@ def test_an_issued_key_carries_its_id_and_no_two_are_alike() -> None:
     keys = [mint.issue() for _ in range(200)]
     assert all(key_id_of(key.raw, key.digest) == key.key_id for key in keys)
     assert len({key.raw for key in keys} | {key.key_id for key in keys}) == 400
+
+
+def test_the_id_of_a_key_is_text_in_yaml_without_quotes() -> None:
+    mint = KeyIssuer(b"s" * 32)
+    ids = [mint.issue().key_id for _ in range(2_000)]
+    assert yaml.safe_load("\n".join(f"- {each}" for each in ids)) == ids
+    assert not any(each[0].isdigit() for each in ids)  # YAML 1.2 takes 733702937e05 for a number

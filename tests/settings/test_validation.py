@@ -76,9 +76,13 @@ class Box(BaseModel, extra="forbid"):
             "name: string should have at least 2 characters @ f.yaml:1",
             "out-of-range",
         ),
-        ("name: 5", "name: expected text, got 5 @ f.yaml:1", "wrong-type"),
+        ("name: 5", "name: expected text, got 5; put it in quotes @ f.yaml:1", "wrong-type"),
         ("tags: a", "tags: expected a list, got 'a' @ f.yaml:1", "wrong-type"),
-        ("tags:\n  - a\n  - 5", "tags[1]: expected text, got 5 @ f.yaml:3", "wrong-type"),
+        (
+            "tags:\n  - a\n  - 5",
+            "tags[1]: expected text, got 5; put it in quotes @ f.yaml:3",
+            "wrong-type",
+        ),
         (
             "shares:\n  a: 1\n  b: -1",
             "b: expected a number of at least 0, got -1 @ f.yaml:3",
@@ -103,7 +107,7 @@ class Box(BaseModel, extra="forbid"):
         ),
         (
             "pets:\n  - kind: dog\n    tricks: [1]",
-            "tricks[0]: expected text, got 1 @ f.yaml:3",
+            "tricks[0]: expected text, got 1; put it in quotes @ f.yaml:3",
             "wrong-type",
         ),
         (

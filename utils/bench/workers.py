@@ -120,7 +120,7 @@ async def load(server: Server, questions: Iterator[str], clients: int, seconds: 
     end = time.perf_counter() + seconds
 
     async def ask_on(client: Connection) -> list[float]:
-        taken = []
+        taken = await latencies(client, [next(questions)])
         while time.perf_counter() < end:
             taken += await latencies(client, [next(questions)])
         return taken
