@@ -7,6 +7,7 @@ values stand between the same words has them in the same roles.
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from server.extraction.values import Candidate
@@ -80,6 +81,15 @@ class Arrangements:
             known = self.shapes.setdefault(level, {})
             known[roles] = max(known.get(roles, Grade.ORDER), grade)
         self.words.update(shape.before, shape.after, *shape.between)
+
+    def lacks_stretch(self, tokens: Tokens, places: Sequence[Place]) -> bool:
+        """Whether two values are one stretch, “from 80 to 100”, which no example has."""
+        return self.words.isdisjoint(_ROLES.stretch_ends) and any(
+            tokens.word(first - 1) in _ROLES.stretch_starts
+            and begin == last + 1
+            and tokens.word(last) in _ROLES.stretch_ends
+            for (first, last), (begin, _) in pairwise(places)
+        )
 
     def fit(self, shape: Shape) -> Arranged:
         """The roles of the values that stand in `shape`, by the closest arrangement known."""

@@ -210,6 +210,8 @@ class SlotFilling:
         places = self.places(group, scored) if known else []
         if not known or len(places) < 2:
             return {}, []
+        if group == "amount" and known.lacks_stretch(self.reading.tokens, places):
+            return {}, places
         fitting = known.fit(self.shape(group, places, known.words))
         if fitting.unclear:
             return {}, places

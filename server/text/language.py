@@ -420,7 +420,8 @@ class RoleWords(LanguagePart):
     `small` words say nothing of that. After one of `turning` the second of two values may as well
     be the first in rank: 5 from 20. `commutative` operations take theirs in any order. `starts`
     and `ends` are in the names of parameters that are the ends of a range, `period_starts` and
-    `period_ends` in those of the days between which data are asked for. `at_least` and
+    `period_ends` in those of the days between which data are asked for. `stretch_starts` and
+    `stretch_ends` stand before the numbers from and to which something goes. `at_least` and
     `at_most` make a value a bound, before it or after it. `unknown` phrases stand where a value
     would, and ask for it: 45 is 15 % of what.
     """
@@ -431,6 +432,8 @@ class RoleWords(LanguagePart):
     starts: WordSet = NO_WORDS
     ends: WordSet = NO_WORDS
     unknown: Phrases = ()
+    stretch_starts: WordSet = NO_WORDS
+    stretch_ends: WordSet = NO_WORDS
     period_starts: WordSet = NO_WORDS
     period_ends: WordSet = NO_WORDS
     at_least: Phrases = ()
