@@ -19,6 +19,7 @@ from server.adapters.types import AdapterType
 from server.chat.adapter import Adapter, Deciders
 from server.core.ports import Decider, Embedder
 from server.errors import ConfigurationInvalid, PluginInvalid, Problem
+from server.extraction.data_questions.questions import DataQuestions
 from server.extraction.extractor import Extractor
 from server.guards.guard import Guard
 from server.guards.options import guard_problems, options_of
@@ -44,6 +45,7 @@ from server.tools.policy.chain import PolicyChain, build_chain
 from server.tools.python import PythonCalls
 from server.tools.sql.check import ask_database
 from server.tools.sql.database import Database
+from server.tools.sql.data_names import DataNames
 from server.tools.sql.databases import open_database
 from server.tools.sql.engine import SqlCalls, SqlLimits
 from server.tools.sql.schema import DatabaseSchema
@@ -140,7 +142,8 @@ async def _assemble(
         library, schema = await _fitting(library, database, adapter, loaded.problems)
     embedder = resources.embedder(adapter.embedding_provider, adapter.embedding_model)
     extractor = Extractor(library.domain)
-    matcher = await _open_matcher(adapter, library, extractor, embedder, resources)
+    matcher = await _open_matcher(adapter, library.matched, extractor, embedder, resources)
+    data = DataQuestions(library.domain.data) if library.domain.data is not None else None
     verifier = await asyncio.to_thread(shipped_verifier)
     calibration = loaded.calibration if calibrated else None
     if calibration is not None:
@@ -154,6 +157,7 @@ async def _assemble(
         max_templates=config.max_templates,
         clarify_margin=settings.matching.clarify_margin,
         intent_tools=config.policy.intent_tools,
+        data=data,
         verifier=verifier,
     )
     python = PythonCalls(loaded.functions)
@@ -177,9 +181,13 @@ async def _assemble(
     )
     values = None
     if database is not None and adapter.config.sql.vocabulary.enabled:
-        values = DatabaseValues(
-            library, database, _vocabulary_limits(adapter), extractor.learn_values, schema
-        )
+        limits = _vocabulary_limits(adapter)
+        names = None
+        if data is not None:
+            names = DataNames(
+                data.model, database, data.learn, limits.allows_column, limits.timeout_s
+            )
+        values = DatabaseValues(library, database, limits, extractor.learn_values, schema, names)
     asking = partial(_deciders, adapter, kind, loaded=loaded, chain=chain, resources=resources)
     decider = await asyncio.to_thread(_with_head, asking(parts), library, values)
     models = _build_models(adapter, library, loaded, resources)

@@ -8,6 +8,7 @@ from server import plugins
 from server.core.suggestions import did_you_mean, join_words, shortened
 from server.errors import ArgumentsInvalid, PluginInvalid
 from server.library.expressions import examine, matches_nothing, pattern_problem
+from server.library.data_model import DataModel
 from server.library.http_requests import build_defaults
 from server.library.http_yaml import ApiConfigYaml
 from server.library.model import Domain, Entity, NormalizerStep, ResponseConfig, TypePatterns
@@ -134,6 +135,10 @@ def build_domain(
     courtesy: tuple[CourtesyKind, ...] | None = parts.get("courtesy")
     api: ApiConfigYaml = parts.get("api_config")
     parts.section("vocabulary").report_unused("a vocabulary", VocabularyYaml.not_used)
+    data: DataModel | None = parts.get("data")
+    if data is not None:
+        for keys, what in data.problems():
+            parts.section("data").add("unknown-value", what, *keys)
     return Domain(
         name=name or "",
         description=parts.get("description"),
@@ -152,6 +157,7 @@ def build_domain(
             parts.section("authentication"),
         ),
         unused_values=parts.get("unused_values"),
+        data=data,
         courtesy=COURTESY_KINDS if courtesy is None else tuple(dict.fromkeys(courtesy)),
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from server.errors import Location, Problem, first_of
+from server.library.composed_sql import data_template
 from server.library.domain import build_domain
 from server.library.earlier import EarlierTexts, is_standing_domain, standing_templates
 from server.library.model import Domain, LeftOut, Library, StandIn, Template
@@ -105,6 +106,8 @@ def _read_library(
         if domain is None:
             collector.problems += [p for p in aside.problems if p.kind not in _NEED_THE_DOMAIN]
         built += reader.standing(file, read)
+    if domain is not None and domain.data is not None:
+        built.append((data_template(domain.data), True))
     templates = by_id([template for template, _ in built], collector)
     if not any(problem.is_error for problem in collector.problems) and not templates:
         where = Location(shown_path(found[-1] if found else domain_path))

@@ -4,7 +4,7 @@ Both notations of templates and both shapes of `domain.yaml` are built into thes
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from typing import Any, ClassVar, Final, Literal
 
@@ -13,6 +13,7 @@ from server.core.tools import Effect, Source, ToolCall, ToolDefinition, ToolPara
 from server.core.turn import Intent
 from server.errors import Location
 from server.library.caller import CALLER_ARGUMENTS
+from server.library.data_model import DataModel
 from server.library.http_model import HttpDefaults, HttpExecution
 from server.library.parameter_types import (
     CUSTOM,
@@ -226,6 +227,11 @@ class Template:
         return tuple(p for p in self.parameters if p.required)
 
     @property
+    def is_composed(self) -> bool:
+        """Whether what it runs is put together for each question."""
+        return isinstance(self.execution, SqlExecution) and self.execution.sql.is_composed
+
+    @property
     def is_for_caller(self) -> bool:
         """Whether its request or statement says who asks, so that it is about that person."""
         match self.execution:
@@ -349,6 +355,8 @@ class Domain:
     """What holds for templates that do not say it themselves."""
     courtesy: tuple[CourtesyKind, ...] = COURTESY_KINDS
     """The courtesies that are answered, where no template is for them."""
+    data: DataModel | None = None
+    """What the tables of the database hold, for questions that no template foresees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +389,12 @@ class Library:
     """What was written beside them, and cannot be used."""
     stand_ins: tuple[StandIn, ...] = ()
     """Files that cannot be read, of which an earlier version serves."""
+
+    @property
+    def matched(self) -> "Library":
+        """The same without what is no template of the author's: questions are not matched to it."""
+        kept = {name: each for name, each in self.templates.items() if not each.is_composed}
+        return self if len(kept) == len(self.templates) else replace(self, templates=kept)
 
     @property
     def written(self) -> frozenset[str] | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from jinja2 import Template as JinjaTemplate
 from jinja2 import TemplateError, UndefinedError, nodes
@@ -78,6 +78,13 @@ class SqlText:
     """The arguments that conditions ask about."""
     marked: str = field(default="", repr=False)
     """The source with each placeholder as its number between two NULs."""
+
+    is_composed: ClassVar[bool] = False
+    """Whether the statement is put together for each call, and not written by an author."""
+
+    def values(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What is bound, by the names of bindings."""
+        return arguments
 
     @property
     def names(self) -> frozenset[str]:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from server.library.data_model import DataModel
 from server.library.http_auth import AuthenticationYaml
 from server.library.http_yaml import ApiConfigYaml, HttpYaml
 from server.library.model import RateUnit, UnusedValues
@@ -163,6 +164,8 @@ class DomainParts(LibraryModel):
     """The same for templates that do not say it: `allow` a value, `ask`, or `refuse` to run."""
     courtesy: CourtesyKinds | None = None
     """The kinds of courtesy that are answered, or `false` for none; left out, all are."""
+    data: DataModel | None = None
+    """What the tables of the adapter's database hold: for questions that no template foresees."""
     api_config: ApiConfigYaml = ApiConfigYaml()
     """The HTTP service that endpoints belong to."""
     authentication: AuthenticationYaml | None = None

@@ -63,7 +63,7 @@ class TemplateRetriever:
 
     def __init__(self, parts: DeciderDependencies) -> None:
         self._parts = parts
-        templates = tuple(parts.library.templates.values())
+        templates = tuple(parts.library.matched.templates.values())
         parts.extractor.prepare(templates)
         asked = tuple(filter(parts.extractor.is_asked_by_value, templates))
         self._asked_by_value = asked if len(asked) <= _MOST_ASKED_BY_VALUE else ()

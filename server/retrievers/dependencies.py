@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from server.extraction.data_questions.questions import DataQuestions
 from server.extraction.extractor import Extractor
 from server.library.model import Library
 from server.matching.matcher import Matcher
@@ -26,5 +27,7 @@ class DeciderDependencies:
     clarify_margin: float
     intent_tools: Mapping[str, tuple[str, ...]] | None = None
     """The templates that each intent allows, where the adapter says so."""
+    data: DataQuestions | None = None
+    """What reads questions by the domain's data model, where it has one."""
     verifier: Verifier = field(default_factory=shipped_verifier)
     """What says how likely a call is to be what was asked for."""

@@ -534,6 +534,63 @@ class RowWords(LanguagePart):
     un: tuple[str, ...] = ()
 
 
+class DataWords(LanguagePart):
+    """How people ask tables that belong together; the comments of `en.yaml` say what each list is for."""
+
+    frames: Phrases = ()
+    joins: Phrases = ()
+    counts: Phrases = ()
+    totals: Phrases = ()
+    averages: Phrases = ()
+    money: Phrases = ()
+    money_done: Phrases = ()
+    wages: Phrases = ()
+    costs: Phrases = ()
+    units: Phrases = ()
+    selling: Phrases = ()
+    most: Phrases = ()
+    least: Phrases = ()
+    tops: Phrases = ()
+    each: Phrases = ()
+    by: Phrases = ()
+    months: Phrases = ()
+    years: Phrases = ()
+    days: Phrases = ()
+    month: Phrases = ()
+    year: Phrases = ()
+    day: Phrases = ()
+    nots: Phrases = ()
+    without: Phrases = ()
+    more: Phrases = ()
+    less: Phrases = ()
+    at_least: Phrases = ()
+    at_most: Phrases = ()
+    or_more: Phrases = ()
+    or_less: Phrases = ()
+    between: Phrases = ()
+    contains: Phrases = ()
+    different: Phrases = ()
+    who: Phrases = ()
+    when: Phrases = ()
+    last: Phrases = ()
+    first: Phrases = ()
+    descending: Phrases = ()
+    ascending: Phrases = ()
+    alphabetical: Phrases = ()
+    compare: Phrases = ()
+    recent: Phrases = ()
+    zero: Phrases = ()
+    weights: Phrases = ()
+    measured: Phrases = ()
+    agents: dict[str, Phrases] = {}
+    authors: dict[str, Phrases] = {}
+    done: dict[str, Phrases] = {}
+    dates: dict[str, Phrases] = {}
+    roles: dict[str, Phrases] = {}
+    adjectives: dict[str, str] = {}
+    nations: dict[str, Phrases] = {}
+
+
 class Language(LanguagePart):
     """One language: how it is written, counts and dates, and the words it says things with."""
 
@@ -561,6 +618,7 @@ class Language(LanguagePart):
     aggregates: dict[str, list[str]] = {}
     orders: dict[str, list[str]] = {}
     rows: RowWords = RowWords()
+    data: DataWords = DataWords()
     currencies: CurrencyWords = CurrencyWords()
     display: DisplaySpec = DisplaySpec()
     sums: SumWords = SumWords()

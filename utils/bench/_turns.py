@@ -118,16 +118,17 @@ async def open_with_services(
 
 @asynccontextmanager
 async def open_library(
-    folder: Path, data: Path, *, today: date | None = None, **more: Any
+    folder: Path, data: Path, *, today: date | None = None, runs: bool = False, **more: Any
 ) -> AsyncIterator[Opened]:
-    """Open the library of a folder with default settings; none of its calls leaves the process.
+    """Open the library of a folder with default settings.
 
-    `more` are settings of the adapter. Everything that is kept stands in `data`.
+    None of its calls leaves the process, unless it `runs` them. `more` are settings of the adapter. Everything that is kept stands in `data`.
     """
     settings, environ = read_settings(_write_config(folder, data, more), os.environ)
     timeout_s = 2 * settings.adapters[0].config.agent.model_timeout + _TIMEOUT_S
     async with open_adapter(settings, environ, settings.adapters[0], learnt=True) as adapter:
-        silent = replace(adapter, chain=adapter.chain.rehearsed(RunsNothing), models=None)
+        chain = adapter.chain if runs else adapter.chain.rehearsed(RunsNothing)
+        silent = replace(adapter, chain=chain, models=None)
         yield Opened(silent, settings.access.roles.names[-1], today, timeout_s)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from server.authoring.databases.data import data_of
 from server.authoring.databases.families import templates_of
 from server.authoring.databases.family import DraftTemplate
 from server.authoring.databases.survey import LookedAt, survey_database
@@ -44,6 +45,7 @@ async def draft_from_database(database: Database, name: str, looked_at: LookedAt
         "domain": {"name": name, "version": "1.0"},
         "description": shortened(f"Questions about {about}", 160),
         "vocabulary": _vocabulary(things),
+        "data": data_of(things),
     }
     return Draft(
         name=name,

@@ -144,7 +144,8 @@ class SqlCalls:
             filled = run.execution.sql.fill(arguments)
         except ConditionFailed as failed:
             raise ArgumentsInvalid(str(failed)) from failed
-        return run, driver_statement(filled, arguments, self.database.address.kind)
+        values = run.execution.sql.values(arguments)
+        return run, driver_statement(filled, values, self.database.address.kind)
 
 
 async def _taken(rows: Rows, limits: SqlLimits) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from server.library.model import Library
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import Binding, FilledSql
 from server.tools.sql.analysis import ColumnUse, parameter_columns
+from server.tools.sql.data_names import DataNames
 from server.tools.sql.database import Database, DatabaseDown, DatabaseFailed
 from server.tools.sql.schema import DatabaseSchema, Table, read_schema
 from server.tools.sql.statement import driver_statement
@@ -61,10 +62,13 @@ class VocabularyLimits:
     never: frozenset[str] = frozenset()
 
     def allows(self, use: ColumnUse) -> bool:
-        return all(self._allows(use.table, name.lower()) for name in use.names)
+        return all(
+            self.allows_column(use.table.written, use.table.name, name) for name in use.names
+        )
 
-    def _allows(self, table: Table, column: str) -> bool:
-        names = {column, f"{table.name.lower()}.{column}", f"{table.written.lower()}.{column}"}
+    def allows_column(self, written: str, table: str, column: str) -> bool:
+        column = column.lower()
+        names = {column, f"{table.lower()}.{column}", f"{written.lower()}.{column}"}
         return names.isdisjoint(self.never) and not (self.only and names.isdisjoint(self.only))
 
 
@@ -96,10 +100,11 @@ class DatabaseValues:
         limits: VocabularyLimits,
         changed: Callable[[ValueVocabulary], None],
         schema: DatabaseSchema | None = None,
+        names: DataNames | None = None,
     ) -> None:
         self._library, self._database, self._limits = library, database, limits
         self._changed = changed
-        self._schema = schema
+        self._schema, self._names = schema, names
         self._read = _Read()
         self._told: ValueVocabulary = {}
         self._task: asyncio.Task[None] | None = None
@@ -173,6 +178,8 @@ class DatabaseValues:
                 schema = known or await read_schema(self._database, timeout_s=_SCHEMA_TIMEOUT_S)
                 uses = await asyncio.to_thread(self._uses, schema)
                 self._read = _Read(schema, uses)
+            if self._names is not None:
+                await self._names.refresh()
             for columns in self._tables():
                 await self._read_columns(columns)
         except ToolError as failed:

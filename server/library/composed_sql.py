@@ -1,0 +1,319 @@
+"""SQL for a query over a data model: names from the model, every value bound."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+from pydantic import ValidationError
+
+from server.core.suggestions import shortened
+from server.library.data_model import DataModel
+from server.library.data_query import DataQuery, Figure, Lacking, Span, Test
+from server.library.model import Parameter, Template
+from server.library.sql_model import SqlExecution
+from server.library.sql_text import Binding, BindingUse, ConditionFailed, FilledSql, SqlText
+
+DATA_TEMPLATE: Final = "data_question"
+"""The id of the template that answers from a data model."""
+QUERY: Final = "query"
+"""The parameter that holds the query."""
+
+_FUNCTIONS: Final = {"sum": "SUM", "average": "AVG", "lowest": "MIN", "highest": "MAX"}
+_SIGNS: Final = {
+    "is": "=", "not": "<>", "more": ">", "least": ">=", "less": "<", "most": "<=", "from": ">=",
+    "until": "<",
+}  # fmt: skip
+_DIGITS: Final = {"day": 10, "month": 7, "year": 4}
+"""So many characters of a day tell which one, which month, which year."""
+
+Parts = list[str | Binding]
+
+
+@dataclass(frozen=True)
+class ComposedSql(SqlText):
+    """SQL that is put together from a query, which is the only argument."""
+
+    model: DataModel = field(default_factory=DataModel, compare=False)
+    is_composed: ClassVar[bool] = True
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset({QUERY})
+
+    def fill(self, arguments: Mapping[str, Any]) -> FilledSql:
+        """Return the statement for a query.
+
+        Raises:
+            ConditionFailed: the query is none, or names what the model does not have.
+        """
+        return FilledSql(tuple(_composed(arguments, self.model)[0]))
+
+    def heeds(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],  # noqa: ARG002
+        others: Iterable[Any] = (),  # noqa: ARG002
+    ) -> bool:
+        return name == QUERY
+
+    def values(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        return _composed(arguments, self.model)[1]
+
+
+def data_template(model: DataModel) -> Template:
+    """The template that runs queries over a model; questions are read into them, not matched."""
+    about = ", ".join(table.called[0] for table in model.tables.values() if table.called)
+    what = Parameter(
+        QUERY,
+        "object",
+        f"A query over {shortened(about, 120)}: table, select, tests, lacking, group, order, limit",
+    )
+    return Template(
+        id=DATA_TEMPLATE,
+        description=f"Answer a question about {shortened(about, 120)}",
+        kind="sql",
+        nl_examples=(),
+        parameters=(what,),
+        execution=SqlExecution(ComposedSql("", (), model=model), "single"),
+    )
+
+
+def _composed(
+    arguments: Mapping[str, Any], model: DataModel
+) -> tuple[Sequence[str | Binding], Mapping[str, Any]]:
+    try:
+        query = DataQuery.model_validate(arguments.get(QUERY))
+    except ValidationError as invalid:
+        first = invalid.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ConditionFailed(f"query{'.' + where if where else ''}: {first['msg']}") from None
+    try:
+        composer = _Composer(model, query)
+        return composer.statement(), composer.values
+    except KeyError as unknown:
+        raise ConditionFailed(f"query: the data have no {unknown.args[0]!r}") from None
+
+
+class _Composer:
+    def __init__(self, model: DataModel, query: DataQuery) -> None:
+        self._model, self._query = model, query
+        self.values: dict[str, Any] = {}
+
+    def statement(self) -> Parts:
+        query, source = self._query, _Source(self._model, self._query.table, "t")
+        titles = _Titles(self._model, query)
+        groups: list[str] = []
+        for one in query.group:
+            groups.append(self._column(source, one, inner=True))
+        where = self._tests(source, [t for t in query.tests if not isinstance(t.of, Figure)])
+        for lacking in query.lacking:
+            where.append(self._lacking(source, lacking))
+        having = self._tests(source, [t for t in query.tests if isinstance(t.of, Figure)])
+        shown = [f"{self._shown(source, one)} AS {_quoted(titles.of(one))}" for one in query.select]
+        order = [
+            f"{self._shown(source, one.by)} {'DESC' if one.descending else 'ASC'}"
+            for one in query.order
+        ]
+        parts: Parts = [f"SELECT {'DISTINCT ' if query.distinct else ''}{', '.join(shown)} FROM "]
+        parts.append(source.joined())
+        _add(parts, " WHERE ", where)
+        if groups:
+            parts.append(f" GROUP BY {', '.join(dict.fromkeys(groups))}")
+        _add(parts, " HAVING ", having)
+        if order:
+            parts.append(f" ORDER BY {', '.join(order)}")
+        if query.limit is not None:
+            parts.append(f" LIMIT {query.limit:d}")
+        return parts
+
+    def _tests(self, source: "_Source", tests: Sequence[Test]) -> list[Parts]:
+        return [self._test(source, test) for test in tests]
+
+    def _test(self, source: "_Source", test: Test) -> Parts:
+        of = self._shown(source, test.of, inner=test.comparison != "given")
+        match test.comparison:
+            case "given":
+                # What is empty is not given either.
+                text = f"CAST({of} AS VARCHAR(200))"
+                if test.value:
+                    return [f"({of} IS NOT NULL AND {text} <> '')"]
+                return [f"({of} IS NULL OR {text} = '')"]
+            case "contains":
+                found = self._bound(test.value, "search")
+                return [f"LOWER({of}) LIKE LOWER(", found, ") ESCAPE '\\'"]
+            case "in":
+                return [f"{of} IN (", self._bound(test.value, "list"), ")"]
+        if test.than:
+            return [f"{of} {_SIGNS[test.comparison]} {source.column(test.than)}"]
+        return [f"{of} {_SIGNS[test.comparison]} ", self._bound(test.value)]
+
+    def _lacking(self, source: "_Source", lacking: Lacking) -> Parts:
+        inner = _Source(self._model, lacking.table, f"x{len(self.values)}_")
+        model, owner = self._model, lacking.table
+        for step in lacking.up:
+            link = model.link(owner, step)
+            if link is None:
+                raise KeyError(step)
+            owner = link.table
+        keys = model.tables[owner].key
+        if not keys:
+            raise KeyError(owner)
+        same: list[Parts] = [
+            [
+                f"{inner.column('.'.join((*lacking.up, key)), inner=True)} = "
+                f"{source.column('.'.join((*lacking.own, key)))}"
+            ]
+            for key in keys
+        ]
+        tests = [*same, *self._tests(inner, lacking.tests)]
+        parts: Parts = ["NOT EXISTS (SELECT 1 FROM ", inner.joined()]
+        _add(parts, " WHERE ", tests)
+        return [*parts, ")"]
+
+    def _shown(self, source: "_Source", of: str | Figure | Span, *, inner: bool = False) -> str:
+        if not isinstance(of, Figure):
+            return self._column(source, of, inner=inner)
+        measure = self._model.measure(of.of, self._query.table) if of.of else None
+        if measure is not None:
+            columns = [source.column(name) for name in measure.times]
+            if measure.less:
+                columns.append(f"(1 - COALESCE({source.column(measure.less)}, 0))")
+            what = " * ".join(columns)
+        elif of.of:
+            what = source.column(of.of)
+        else:
+            what = "*"
+        if of.operation == "count":
+            return f"COUNT({'DISTINCT ' if of.distinct else ''}{what})"
+        text = f"{_FUNCTIONS[of.operation]}({what})"
+        return f"{text} / {of.scale!r}" if of.scale != 1 else text
+
+    @staticmethod
+    def _column(source: "_Source", of: str | Span, *, inner: bool) -> str:
+        if isinstance(of, Span):
+            column = source.column(of.column, inner=inner)
+            return f"SUBSTR(CAST({column} AS VARCHAR(40)), 1, {_DIGITS[of.each]})"
+        return source.column(of, inner=inner)
+
+    def _bound(self, value: Any, use: BindingUse = "value") -> Binding:
+        name = f"v{len(self.values) + 1}"
+        self.values[name] = value
+        return Binding(name, use)
+
+
+class _Source:
+    """A table with what is joined to it, each way once."""
+
+    def __init__(self, model: DataModel, table: str, alias: str) -> None:
+        if table not in model.tables:
+            raise KeyError(table)
+        self._model, self._table, self._alias = model, table, alias
+        self._joined: dict[tuple[str, ...], tuple[str, str]] = {(): (f"{alias}0", table)}
+        self._inner: set[tuple[str, ...]] = set()
+
+    def column(self, path: str, *, inner: bool = False) -> str:
+        """The column that a path leads to; with `inner`, only rows that have what it leads to."""
+        self._model.resolve(self._table, path)
+        *steps, column = path.split(".")
+        way = tuple(steps)
+        for size in range(1, len(way) + 1):
+            self._join(way[:size])
+            if inner:
+                self._inner.add(way[:size])
+        return f"{self._joined[way][0]}.{_quoted(column)}"
+
+    def _join(self, way: tuple[str, ...]) -> None:
+        if way not in self._joined:
+            link = self._model.link(self._joined[way[:-1]][1], way[-1])
+            if link is None:
+                raise KeyError(way[-1])
+            self._joined[way] = f"{self._alias}{len(self._joined)}", link.table
+
+    def joined(self) -> str:
+        parts = [f"{_table(self._table)} AS {self._alias}0"]
+        for way, (alias, table) in self._joined.items():
+            if not way:
+                continue
+            before, owner = self._joined[way[:-1]]
+            link = self._model.link(owner, way[-1])
+            assert link is not None  # noqa: S101  it was joined by it
+            keys = link.key or self._model.tables[table].key
+            pairs = " AND ".join(
+                f"{before}.{_quoted(mine)} = {alias}.{_quoted(theirs)}"
+                for mine, theirs in zip(link.columns, keys, strict=True)
+            )
+            kind = "JOIN" if way in self._inner else "LEFT JOIN"
+            parts.append(f"{kind} {_table(table)} AS {alias} ON {pairs}")
+        return " ".join(parts)
+
+
+class _Titles:
+    """What columns of the answer are called: as people say, each once."""
+
+    def __init__(self, model: DataModel, query: DataQuery) -> None:
+        self._model, self._query = model, query
+        self._given: dict[str, Any] = {}
+
+    def of(self, one: str | Figure | Span) -> str:
+        title = plain = self._title(one)
+        number = 2
+        while self._given.get(title, one) != one:
+            title, number = f"{plain} {number}", number + 1
+        self._given[title] = one
+        return title.replace(" ", "_")
+
+    def _title(self, one: str | Figure | Span) -> str:
+        if isinstance(one, Span):
+            return one.each
+        if isinstance(one, Figure):
+            of = one.of
+            if one.operation == "count":
+                return "number" if not of else f"number of {self._plural(of)}"
+            if self._model.measure(of, self._query.table) is not None:
+                return of if one.operation == "sum" else f"{one.operation} {of}"
+            return f"{'total' if one.operation == 'sum' else one.operation} {self._said(of)}"
+        table, column = self._model.resolve(self._query.table, one)
+        own = self._model.tables[table]
+        if column in own.name and "." in one:
+            *_, step, _ = one.split(".")
+            called = self._called_link(one) or step
+            return called if len(own.name) == 1 else f"{called} {self._said(one)}"
+        return self._said(one)
+
+    def _called_link(self, path: str) -> str:
+        *steps, _ = path.split(".")
+        table, called = self._query.table, ""
+        for step in steps:
+            link = self._model.link(table, step)
+            if link is None:
+                return ""
+            table = link.table
+            called = next(iter(link.called or self._model.tables[table].called), "")
+        return called
+
+    def _plural(self, path: str) -> str:
+        table, column = self._model.resolve(self._query.table, path)
+        own = self._model.tables[table]
+        if column in own.key and own.called:
+            return f"{own.called[0]}s"
+        return self._said(path)
+
+    def _said(self, path: str) -> str:
+        table, column = self._model.resolve(self._query.table, path)
+        told = self._model.tables[table].columns.get(column)
+        return told.called[0] if told is not None and told.called else column
+
+
+def _add(parts: Parts, lead: str, tests: Sequence[Parts]) -> None:
+    for number, test in enumerate(tests):
+        parts.append(lead if not number else " AND ")
+        parts += test
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _table(name: str) -> str:
+    schema, _, table = name.rpartition(".")
+    return f"{_quoted(schema)}.{_quoted(table)}" if schema else _quoted(table)

@@ -1,0 +1,76 @@
+"""A question to tables as plain data: what is shown, of which rows, put together and in order."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Path = Annotated[str, Field(min_length=1)]
+"""The way to a column from the table of the query: `InvoiceId.CustomerId.Country`."""
+
+Operation = Literal["count", "sum", "average", "lowest", "highest"]
+Comparison = Literal[
+    "is", "not", "in", "more", "least", "less", "most", "from", "until", "contains", "given"
+]
+"""`least` and `most` are bounds that count, `more` and `less` do not. `from` and `until` are days,
+`until` the first one that does not count; `given` is whether there is a value at all."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Figure(_Part):
+    """What many rows come to. `of` is a column, or the name of a measure; nothing counts rows."""
+
+    operation: Operation
+    of: str = ""
+    distinct: bool = False
+    scale: float = 1
+    """What it is divided by: milliseconds that are asked for in minutes."""
+
+
+class Span(_Part):
+    """The month, the year or the day of a column of days."""
+
+    column: Path
+    each: Literal["day", "month", "year"]
+
+
+class Test(_Part):
+    """What is true of a row, or, of a figure, of rows that are put together."""
+
+    of: Path | Figure | Span
+    comparison: Comparison
+    value: Any = None
+    than: str = ""
+    """Another column, in place of a value."""
+
+
+class Lacking(_Part):
+    """There is no row of another table that belongs to this one, and of which all this is true.
+
+    `up` leads from that table to the one that both know, `own` from the table of the query.
+    """
+
+    table: str
+    up: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    tests: tuple[Test, ...] = ()
+
+
+class Order(_Part):
+    by: Path | Figure | Span
+    descending: bool = False
+
+
+class DataQuery(_Part):
+    """One query. With figures, what is not one is what rows are put together by."""
+
+    table: str
+    select: tuple[Path | Figure | Span, ...] = Field(min_length=1)
+    tests: tuple[Test, ...] = ()
+    lacking: tuple[Lacking, ...] = ()
+    group: tuple[Path | Span, ...] = ()
+    order: tuple[Order, ...] = ()
+    limit: int | None = Field(default=None, ge=1, le=1_000)
+    distinct: bool = False
