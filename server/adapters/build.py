@@ -25,6 +25,7 @@ from server.guards.guard import Guard
 from server.guards.options import guard_problems, options_of
 from server.intents.classifier import IntentClassifier
 from server.intents.detector import IntentDetector
+from server.library.composed_sql import DATA_TEMPLATE
 from server.library.model import Library
 from server.library.templates import decision_digest
 from server.llm.models import AdapterModels, build_llm_decider, build_models
@@ -44,8 +45,8 @@ from server.tools.http.engine import HttpCalls
 from server.tools.policy.chain import PolicyChain, build_chain
 from server.tools.python import PythonCalls
 from server.tools.sql.check import ask_database
-from server.tools.sql.database import Database
 from server.tools.sql.data_names import DataNames
+from server.tools.sql.database import Database
 from server.tools.sql.databases import open_database
 from server.tools.sql.engine import SqlCalls, SqlLimits
 from server.tools.sql.schema import DatabaseSchema
@@ -143,7 +144,9 @@ async def _assemble(
     embedder = resources.embedder(adapter.embedding_provider, adapter.embedding_model)
     extractor = Extractor(library.domain)
     matcher = await _open_matcher(adapter, library.matched, extractor, embedder, resources)
-    data = DataQuestions(library.domain.data) if library.domain.data is not None else None
+    data = None
+    if library.domain.data is not None and DATA_TEMPLATE in library.templates:
+        data = DataQuestions(library.domain.data)
     verifier = await asyncio.to_thread(shipped_verifier)
     calibration = loaded.calibration if calibrated else None
     if calibration is not None:

@@ -150,7 +150,7 @@ class DataModel(LibraryModel):
 
     @cached_property
     def reachable(self) -> Mapping[str, Mapping[str, tuple[tuple[str, ...], ...]]]:
-        """For each table the tables that links lead to from there, with every way, shortest first."""
+        """For each table those that links lead to from there, with every way, shortest first."""
         return {name: self._ways(name) for name in self.tables}
 
     @cached_property
@@ -159,7 +159,7 @@ class DataModel(LibraryModel):
         found: dict[str, list[tuple[str, str]]] = {}
         for name, table in self.tables.items():
             referring = {column for link in table.links for column in link.columns}
-            only = len(table.links) == 2 and {*table.key} == referring  # noqa: PLR2004
+            only = len(table.links) == 2 and {*table.key} == referring
             if only and not table.name and not table.date and "." not in name:
                 for link in table.links:
                     found.setdefault(link.table, []).append((name, link.columns[0]))
@@ -179,7 +179,7 @@ class DataModel(LibraryModel):
                 joining = [
                     (DataLink(columns=(), table=name), f"<{name}:{back}")
                     for name, back in self._joining.get(table, ())
-                    if path and not path[-1].startswith("<") or not path
+                    if not path or not path[-1].startswith("<")
                 ]
                 own = [(link, link.columns[0]) for link in self.tables[table].links]
                 for link, step in (*own, *joining):

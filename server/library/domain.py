@@ -7,8 +7,8 @@ from typing import Any
 from server import plugins
 from server.core.suggestions import did_you_mean, join_words, shortened
 from server.errors import ArgumentsInvalid, PluginInvalid
-from server.library.expressions import examine, matches_nothing, pattern_problem
 from server.library.data_model import DataModel
+from server.library.expressions import examine, matches_nothing, pattern_problem
 from server.library.http_requests import build_defaults
 from server.library.http_yaml import ApiConfigYaml
 from server.library.model import Domain, Entity, NormalizerStep, ResponseConfig, TypePatterns

@@ -535,7 +535,7 @@ class RowWords(LanguagePart):
 
 
 class DataWords(LanguagePart):
-    """How people ask tables that belong together; the comments of `en.yaml` say what each list is for."""
+    """How people ask tables that belong together; `en.yaml` says what each list is for."""
 
     frames: Phrases = ()
     joins: Phrases = ()

@@ -17,7 +17,7 @@ from server import plugins
 from server.conversation.reformulation import loader as reformulator_yaml
 from server.core.suggestions import join_words
 from server.guards import pack
-from server.library import http_yaml, yaml_models
+from server.library import data_model, http_yaml, yaml_models
 from server.providers.spec import ProviderKind, ProviderSpec, find_provider
 from server.settings import adapters, models
 from server.settings.documented import field_docs
@@ -33,6 +33,7 @@ PAGES: Final = tuple(
         "guards",
         "reformulator",
         "conversations",
+        "databases",
     )
 )
 _PROVIDER_KINDS: Final[tuple[tuple[type[BaseModel], ProviderKind], ...]] = (
@@ -51,6 +52,7 @@ MODELS: Final[Mapping[str, type[BaseModel]]] = {
         adapters,
         yaml_models,
         http_yaml,
+        data_model,
         pack,
         reformulator_yaml,
     )

@@ -122,7 +122,8 @@ async def open_library(
 ) -> AsyncIterator[Opened]:
     """Open the library of a folder with default settings.
 
-    None of its calls leaves the process, unless it `runs` them. `more` are settings of the adapter. Everything that is kept stands in `data`.
+    None of its calls leaves the process, unless it `runs` them. `more` are settings of the
+    adapter. Everything that is kept stands in `data`.
     """
     settings, environ = read_settings(_write_config(folder, data, more), os.environ)
     timeout_s = 2 * settings.adapters[0].config.agent.model_timeout + _TIMEOUT_S

@@ -125,7 +125,7 @@ class Bench:
 
     async def ask_model(self, folder: Path, provider: str, model: str | None) -> list[Asked]:
         """Let a model propose the calls of some questions, drawn alike every time."""
-        settings = {
+        settings: dict[str, Any] = {
             "inference_model_provider": provider,
             "inference_model": model,
             "config": {

@@ -48,7 +48,7 @@ def main() -> None:
     options = parser.parse_args()
     lines = options.questions.read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line) for line in lines if line.strip()]
-    judged = asyncio.run(ask_all(options.database, questions, options.today))
+    judged = asyncio.run(ask_all(options.database.resolve(), questions, options.today))
     figures = figures_of([verdict for _, verdict, _ in judged])
     if options.json:
         print(json.dumps({"machine": describe_machine(), **figures}, indent=2))
@@ -85,7 +85,7 @@ async def ask_all(
         library = Path(folder) / "library"
         await draft_into(library, database)
         more = {
-            "database": str(database.resolve()),
+            "database": str(database),
             "implementation": "retrievers.implementations.intent.IntentSQLRetriever",
         }
         data = Path(folder) / "data"
@@ -99,8 +99,7 @@ async def ask_all(
 
 async def draft_into(folder: Path, database: Path) -> None:
     """Write what `new --from-database` would."""
-    folder.mkdir()
-    opened = open_database(read_address(f"sqlite:///{database.resolve()}"), pool_size=1)
+    opened = open_database(read_address(f"sqlite:///{database}"), pool_size=1)
     try:
         draft = await draft_from_database(opened, "drafted", LookedAt())
     finally:
@@ -108,7 +107,12 @@ async def draft_into(folder: Path, database: Path) -> None:
     for name, part in (
         ("domain", draft.domain), ("templates", draft.templates), ("questions", draft.questions)
     ):  # fmt: skip
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump(part, sort_keys=False))
+        write(folder / f"{name}.yaml", part)
+
+
+def write(path: Path, part: Mapping[str, Any]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(yaml.safe_dump(part, sort_keys=False))
 
 
 def judge(question: Mapping[str, Any], answer: Answer, connection: sqlite3.Connection) -> Verdict:

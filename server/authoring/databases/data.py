@@ -12,10 +12,14 @@ _KINDS: Final[Mapping[Role, str]] = {
     "category": "category", "level": "number", "measure": "number", "flag": "flag", "date": "date",
     "text": "text", "name": "text", "contact": "contact", "key": "key",
 }  # fmt: skip
-_MONEY: Final = frozenset({"price", "total", "amount", "cost", "fee", "rate", "freight", "salary",
-                           "revenue", "payment", "budget", "balance", "fare", "rent", "wage"})  # fmt: skip
-_HEADS: Final = frozenset({"price", "rate", "cost", "fee", "weight", "date", "limit", "amount", "total", "salary",
-                           "charge", "hours"})  # fmt: skip
+_MONEY: Final = frozenset({
+    "price", "total", "amount", "cost", "fee", "rate", "freight", "salary", "revenue", "payment",
+    "budget", "balance", "fare", "rent", "wage",
+})  # fmt: skip
+_HEADS: Final = frozenset({
+    "price", "rate", "cost", "fee", "weight", "date", "limit", "amount", "total", "salary",
+    "charge", "hours",
+})  # fmt: skip
 """The last word of a name that is said alone, where a table has but one such column."""
 _MOST_VALUES: Final = 40
 _SHORTEST: Final = 4
@@ -36,7 +40,7 @@ def _short_nouns(things: Sequence[Thing]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for thing in things:
         spoken = thing.noun.split(" ")
-        if len(spoken) != 2 or thing.joins_two:  # noqa: PLR2004
+        if len(spoken) != 2 or thing.joins_two:
             continue
         for word in reversed(spoken):
             if word not in nouns and len(word) >= _SHORTEST:
@@ -148,7 +152,7 @@ def _unit(prop: Property, thing: Thing) -> str:
 def _link(link: Link, own: Thing) -> dict[str, Any]:
     called = [link.noun]
     role = own.table.columns[link.columns[-1]].plain.removesuffix(" id")
-    for each in (role, words(link.columns[-1]).removesuffix(" id")):
+    for each in (words(link.columns[-1]).removesuffix(" id"), role):
         if each not in (*called, link.thing.noun, *link.thing.also, "id"):
             called.append(each)
     data: dict[str, Any] = {

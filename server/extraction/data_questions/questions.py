@@ -46,6 +46,9 @@ class DataQuestions:
         coverage = Coverage(text, words)
         if found.query is None:
             return ReadQuestion(None, coverage, found.why)
+        first = next((item for item in found.items if not item.is_filler), None)
+        if first is not None and first.has("nots"):
+            return ReadQuestion(None, coverage, "it asks for nothing")  # don't list them
         query = found.query.model_dump(mode="json", exclude_defaults=True)
         return ReadQuestion(query, coverage)
 

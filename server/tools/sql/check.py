@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, get_args
 
 from server.core.storable import storable_text
-from server.core.suggestions import shortened
+from server.core.suggestions import did_you_mean, shortened
 from server.errors import Problem, Severity, ToolError, ToolTimedOut
 from server.library.caller import CALLER_ARGUMENTS
+from server.library.composed_sql import DATA_TEMPLATE
 from server.library.model import Library, Parameter, Template
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import FilledSql
@@ -81,7 +82,27 @@ async def ask_database(
             found += [_about(template, what) for what in named]
             if named:
                 break
-    return DatabaseFindings(found, schema)
+    return DatabaseFindings([*found, *_data_problems(library, schema)], schema)
+
+
+def _data_problems(library: Library, schema: DatabaseSchema) -> Iterator[Problem]:
+    """What the domain's `data` names, and the database does not have."""
+    data = library.domain.data
+    template = library.templates.get(DATA_TEMPLATE)
+    if data is None or template is None:
+        return
+    for name, told in data.tables.items():
+        table = schema.table(name)
+        if table is None:
+            hint = did_you_mean(name, sorted(schema.tables))
+            yield _about(template, f"data: there is no table {name!r}; {hint}")
+            continue
+        known = {column.lower() for column in table.columns}
+        linked = (column for link in told.links for column in link.columns)
+        for column in dict.fromkeys((*told.columns, *told.key, *told.name, *linked)):
+            if column.lower() not in known:
+                hint = did_you_mean(column, sorted(table.columns))
+                yield _about(template, f"data: {name!r} has no column {column!r}; {hint}")
 
 
 def sample_arguments(template: Template) -> dict[str, Any]:

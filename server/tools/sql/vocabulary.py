@@ -21,7 +21,7 @@ from server.library.sql_text import Binding, FilledSql
 from server.tools.sql.analysis import ColumnUse, parameter_columns
 from server.tools.sql.data_names import DataNames
 from server.tools.sql.database import Database, DatabaseDown, DatabaseFailed
-from server.tools.sql.schema import DatabaseSchema, Table, read_schema
+from server.tools.sql.schema import DatabaseSchema, read_schema
 from server.tools.sql.statement import driver_statement
 
 _log = logging.getLogger(__name__)

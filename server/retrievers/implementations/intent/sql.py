@@ -1,5 +1,6 @@
 """The retriever of libraries that ask a database."""
 
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from server.core.decision import Call, Decision, Match, NoMatch, SeveralCalls, Trace
@@ -9,9 +10,8 @@ from server.extraction.data_questions.questions import ReadQuestion
 from server.library.composed_sql import DATA_TEMPLATE, QUERY
 from server.library.model import TemplateKind
 from server.retrievers.base import TemplateRetriever
+from server.text.normalizer import normalize_text
 
-_SURE_OF_TEMPLATE: Final = 0.95
-"""A template that is so sure is taken, though the question can be read as a query as well."""
 _CONFIDENCE: Final = 0.93
 """How often a query that every word of a question went into was right, over unseen databases."""
 
@@ -24,7 +24,10 @@ class IntentSQLRetriever(TemplateRetriever):
     """The kind of database that a path is, where it does not tell that itself."""
 
     async def decide(self, turn: Turn, trace: Trace) -> Decision:
-        """Decide by the templates; where none is sure, by the data model, if the domain has one.
+        """Decide by the templates, and by the data model, if the domain has one.
+
+        An example of a template goes to that template. Any other question that can be read as a
+        query is one: nothing of it was left unread.
 
         Raises:
             ProviderError: the question could not be embedded.
@@ -39,23 +42,35 @@ class IntentSQLRetriever(TemplateRetriever):
             found = data.read(turn.text, turn.received_at.astimezone(), order)
             details["query" if found.query is not None else "why"] = found.query or found.why
         if not isinstance(decision, Call):
-            return decision if found.query is None else self._composed(turn, found)
+            return (
+                _with_words(decision, found) if found.query is None else self._composed(turn, found)
+            )
         unread = decision.coverage.phrases("unread")
         if found.query is not None:
-            sure = decision.match.confidence >= _SURE_OF_TEMPLATE and not unread
-            return decision if sure else self._composed(turn, found)
+            examples = self._parts.library.templates[decision.match.template_id].nl_examples
+            is_own = normalize_text(turn.text) in map(normalize_text, examples)
+            return decision if is_own else self._composed(turn, found)
         if unread:
             # Neither the template nor the tables know these words.
             why = f"neither a template nor the data know {', '.join(unread)}"
-            return NoMatch(why, (decision.match,), unread, coverage=decision.coverage)
+            refusal = NoMatch(why, (decision.match,), unread, coverage=decision.coverage)
+            return _with_words(refusal, found)
         return decision
 
     def _composed(self, turn: Turn, found: ReadQuestion) -> Call:
         template = self._parts.library.templates[DATA_TEMPLATE]
         match = Match(DATA_TEMPLATE, _CONFIDENCE, 0.0, "every word went into a query over the data")
-        sources = {QUERY: Source("question", (0, len(turn.text)), turn.text)}
+        sources = {QUERY: Source("recognizer", (0, len(turn.text)), turn.text)}
         call = template.call({QUERY: found.query}, sources)
         return Call(match, call, coverage=found.coverage)
+
+
+def _with_words(decision: Decision, found: ReadQuestion) -> Decision:
+    """A refusal that names the words which no table knows, in place of those of one template."""
+    unread = found.coverage.phrases("unread")
+    if not isinstance(decision, NoMatch) or decision.objection or not unread:
+        return decision
+    return replace(decision, unread=unread, coverage=found.coverage)
 
 
 class IntentSQLiteRetriever(IntentSQLRetriever):

@@ -1,0 +1,269 @@
+"""Questions that no template foresees, over a draft as it is written."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.library.composed_sql import DATA_TEMPLATE, ComposedSql
+from server.tools.sql.address import read_address
+from server.tools.sql.databases import open_database
+from server.tools.sql.statement import driver_statement
+from tests.databases.other_databases import record_shop_in
+from tests.databases.record_shop import make_record_shop
+from utils.bench._turns import Opened, open_library
+from utils.bench.drafts import draft_into, is_same
+
+pytestmark = pytest.mark.anyio
+
+TODAY = date(2026, 11, 22)
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_record_shop(tmp_path_factory.mktemp("record-shop") / "shop.db")
+
+
+@pytest.fixture(scope="module")
+def connection(shop: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(shop)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+async def opened(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opened]:
+    folder = tmp_path_factory.mktemp("drafted")
+    await draft_into(folder / "library", shop)
+    more: dict[str, Any] = {
+        "database": str(shop),
+        "implementation": "retrievers.implementations.intent.IntentSQLRetriever",
+    }
+    async with open_library(
+        folder / "library", folder / "data", today=TODAY, runs=True, **more
+    ) as library:
+        yield library
+
+
+def result_of(answer: Any) -> dict[str, Any]:
+    ran = answer.metadata["tool_execution"]
+    assert ran["status"] == "success", answer.content
+    result: dict[str, Any] = ran["result"]
+    return result
+
+
+SPENT = (
+    "SELECT c.first_name, c.last_name FROM customers c JOIN invoices i USING (customer_id) "
+    "GROUP BY c.customer_id HAVING SUM(i.total) > 31.55"
+)
+SOLD_BY_GENRE = (
+    "SELECT g.name FROM invoice_lines l JOIN invoices i USING (invoice_id) JOIN tracks t "
+    "USING (track_id) JOIN genres g USING (genre_id) WHERE i.invoice_date LIKE '2025%' "
+    "GROUP BY g.genre_id ORDER BY SUM(l.quantity) DESC LIMIT 1"
+)
+
+
+@pytest.mark.parametrize(
+    ("ask", "sql"),
+    [
+        ("which artists don't have a single album?",
+         "SELECT name FROM artists WHERE artist_id NOT IN (SELECT artist_id FROM albums)"),
+        ("customers who have never bought anything",
+         "SELECT first_name, last_name FROM customers WHERE customer_id NOT IN "
+         "(SELECT customer_id FROM invoices)"),
+        ("how many tracks have never been sold?",
+         "SELECT COUNT(*) FROM tracks WHERE track_id NOT IN (SELECT track_id FROM invoice_lines)"),
+        ("customers without an email",
+         "SELECT first_name, last_name FROM customers WHERE email IS NULL"),
+        ("customers that have spent over 31.55 in total", SPENT),
+        ("what was our best selling genre last year?", SOLD_BY_GENRE),
+        ("who has bought Marble Arch?",
+         "SELECT DISTINCT c.first_name, c.last_name FROM customers c JOIN invoices USING "
+         "(customer_id) JOIN invoice_lines USING (invoice_id) JOIN tracks t USING (track_id) JOIN "
+         "albums USING (album_id) JOIN artists a USING (artist_id) WHERE a.name = 'Marble Arch'"),
+        ("who does Ivo Petrov report to?", "SELECT 'Grace', 'Hall'"),
+        ("I need Ana Silva's email address", "SELECT 'c6@example.org'"),
+        ("show me the rock tracks that run longer than 6 minutes",
+         "SELECT t.name FROM tracks t JOIN genres g USING (genre_id) WHERE g.name = 'Rock' "
+         "AND milliseconds > 360000"),
+        ("average track length per genre, in minutes",
+         "SELECT g.name, AVG(milliseconds) / 60000.0 FROM tracks JOIN genres g USING (genre_id) "
+         "GROUP BY 1"),
+        ("revenue by country, highest first",
+         "SELECT country, SUM(total) FROM invoices JOIN customers USING (customer_id) GROUP BY 1"),
+        ("sales in 2025 and 2026",
+         "SELECT substr(invoice_date, 1, 4), SUM(total) FROM invoices GROUP BY 1"),
+        ("which playlists is River Song 4 on?",
+         "SELECT p.name FROM playlists p JOIN playlist_tracks USING (playlist_id) JOIN tracks t "
+         "USING (track_id) WHERE t.name = 'River Song 4'"),
+        ("what's on invoice 12?",
+         "SELECT t.name FROM invoice_lines JOIN tracks t USING (track_id) WHERE invoice_id = 12"),
+        ("how many different countries do our customers come from?",
+         "SELECT COUNT(DISTINCT country) FROM customers"),
+        ("how many customers does each sales rep have?",
+         "SELECT e.first_name, e.last_name, COUNT(*) FROM customers c JOIN employees e "
+         "ON e.employee_id = c.support_rep_id GROUP BY e.employee_id"),
+        ("artists with at least two albums",
+         "SELECT a.name FROM artists a JOIN albums USING (artist_id) GROUP BY 1 "
+         "HAVING COUNT(*) >= 2"),
+        ("tracks below their reorder level",
+         "SELECT name FROM tracks WHERE units_in_stock < reorder_level"),
+        ("names and email addresses of the German customers",
+         "SELECT first_name, last_name, email FROM customers WHERE country = 'Germany'"),
+        ("customers in Paris or London",
+         "SELECT first_name, last_name FROM customers WHERE city IN ('Paris', 'London')"),
+        ("who was hired most recently", "SELECT 'Mara', 'Lund'"),
+        ("do we have more rock or more jazz tracks?",
+         "SELECT g.name, COUNT(*) FROM tracks JOIN genres g USING (genre_id) "
+         "WHERE g.name IN ('Rock', 'Jazz') GROUP BY 1"),
+        ('find tracks with "Glass" in the name', "SELECT name FROM tracks WHERE name LIKE '%Glass%'"),
+        ("which month of 2026 had the most invoices?",
+         "SELECT substr(invoice_date, 1, 7), COUNT(*) FROM invoices WHERE invoice_date LIKE "
+         "'2026%' GROUP BY 1 ORDER BY 2 DESC LIMIT 1"),
+        ("how many open invoices are there?",
+         "SELECT COUNT(*) FROM invoices WHERE status = 'open'"),
+    ],
+)  # fmt: skip
+async def test_a_question_gets_the_rows_that_it_asks_for(
+    opened: Opened, connection: sqlite3.Connection, ask: str, sql: str
+) -> None:
+    result = result_of(await opened.ask(ask))
+    found = [tuple(row.values()) for row in result["rows"]]
+    wanted = connection.execute(sql).fetchall()
+    assert wanted
+    assert is_same(found, wanted, ordered=False), (found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("ask", "word"),
+    [
+        ("how satisfied are our French customers", "satisfied"),
+        ("who directed Album A", "directed"),
+        ("customers who returned a track", "returned"),
+        ("rock tracks with explicit lyrics", "explicit"),
+        ("please raise the price of Night Song 9 to 3", "raise"),
+        ("revenue by country excluding taxes", "excluding"),
+    ],
+)
+async def test_a_word_that_was_not_read_is_named_and_nothing_runs(
+    opened: Opened, ask: str, word: str
+) -> None:
+    answer = await opened.ask(ask)
+    assert answer.metadata.get("tool_execution") is None, answer.metadata["tool_execution"]
+    assert word in answer.content
+
+
+@pytest.mark.parametrize("ask", ["delete invoice 12", "don't list the albums by Blue Heron"])
+async def test_what_is_no_question_runs_nothing(opened: Opened, ask: str) -> None:
+    assert (await opened.ask(ask)).metadata.get("tool_execution") is None
+
+
+async def test_the_call_says_how_the_question_was_read(opened: Opened) -> None:
+    answer = await opened.ask("top 3 customers by total spend")
+    assert answer.metadata["template_id"] == DATA_TEMPLATE
+    query = answer.metadata["tool_execution"]["parameters"]["query"]
+    json.dumps(query)
+    assert (query["table"], query["limit"]) == ("invoices", 3)
+    assert {word["as"] for word in answer.metadata["coverage"]} <= {
+        "value", "frame", "filler", "operator",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Robert'); DROP TABLE customers;--", "100% \\_ sure", '" OR 1=1 --', "%(x)s :y ? {{ z }}"],
+)
+async def test_a_name_is_only_ever_a_value(tmp_path: Path, name: str) -> None:
+    path = make_record_shop(tmp_path / "shop.db")
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE artists SET name = ? WHERE artist_id = 1", (name,))
+        database.commit()
+    await draft_into(tmp_path / "library", path)
+    more: dict[str, Any] = {
+        "database": str(path),
+        "implementation": "retrievers.implementations.intent.IntentSQLRetriever",
+    }
+    async with open_library(
+        tmp_path / "library", tmp_path / "data", today=TODAY, runs=True, **more
+    ) as library:
+        answer = await library.ask(f"list all albums by {name}")
+        ran = answer.metadata.get("tool_execution") or {}
+        if ran.get("status") == "success":
+            assert {row["title"] for row in ran["result"]["rows"]} == {"Album D", "Album H"}
+        with closing(sqlite3.connect(path)) as database:
+            assert database.execute("SELECT COUNT(*) FROM customers").fetchone() == (12,)
+
+
+async def test_what_came_since_is_known_after_a_while(tmp_path: Path) -> None:
+    path = make_record_shop(tmp_path / "shop.db")
+    await draft_into(tmp_path / "library", path)
+    more: dict[str, Any] = {
+        "database": str(path),
+        "implementation": "retrievers.implementations.intent.IntentSQLRetriever",
+        "config": {"sql": {"vocabulary": {"refresh_s": 1}}},
+    }
+    async with open_library(
+        tmp_path / "library", tmp_path / "data", today=TODAY, runs=True, **more
+    ) as library:
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("UPDATE artists SET name = 'Quartz Choir' WHERE artist_id = 1")
+            database.commit()
+        async with asyncio.timeout(30):
+            while True:
+                answer = await library.ask("list all albums by Quartz Choir")
+                if answer.metadata.get("template_id") == DATA_TEMPLATE:
+                    break
+                await asyncio.sleep(0.2)
+        assert {row["title"] for row in result_of(answer)["rows"]} == {"Album D", "Album H"}
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "postgresql"])
+async def test_other_databases_give_the_same_rows(
+    opened: Opened, tmp_path: Path, kind: str
+) -> None:
+    data = opened.adapter.library.domain.data
+    assert data is not None
+    sql = ComposedSql("", (), model=data)
+    with record_shop_in(kind, tmp_path) as address:
+        database = open_database(read_address(address))
+        try:
+            for ask in (
+                "which artists don't have a single album?",
+                "revenue by country, highest first",
+                "sales in 2025 and 2026",
+                "sales month by month in 2026",
+                "average track length per genre, in minutes",
+                "customers without an email",
+                'find tracks with "Glass" in the name',
+                "customers in Paris or London",
+                "the three cheapest jazz tracks",
+                "customers that have spent over 31.55 in total",
+                "invoices since March 2026",
+            ):
+                answer = await opened.ask(ask)
+                arguments = {"query": answer.metadata["tool_execution"]["parameters"]["query"]}
+                filled, values = sql.fill(arguments), sql.values(arguments)
+                statement = driver_statement(filled, values, database.address.kind)
+                deadline = asyncio.get_running_loop().time() + 30
+                async with database.rows(statement, deadline=deadline) as rows:
+                    found = [tuple(map(plain, row)) for row in await rows.fetch(1_000)]
+                wanted = [tuple(row.values()) for row in result_of(answer)["rows"]]
+                assert is_same(found, wanted, ordered=False), (ask, found, wanted)
+        finally:
+            await database.close()
+
+
+def plain(value: Any) -> Any:
+    if isinstance(value, date):
+        return value.isoformat()
+    return value if isinstance(value, str | int | None) else float(value)
