@@ -7,7 +7,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from server.extraction.data_questions.items import Item, items_of
 from server.extraction.data_questions.joins import Joined, Need, join
-from server.extraction.data_questions.lexicon import Column, DataLexicon, Degree, Value, phrase_of
+from server.extraction.data_questions.lexicon import DataLexicon
+from server.extraction.data_questions.meanings import Column, Degree, Value
+from server.extraction.data_questions.phrases import phrase_of
 from server.library.data_model import DataMeasure, DataTable
 from server.library.data_query import (
     Comparison,
