@@ -1,6 +1,6 @@
 """What a question asks for, before it is decided which of several columns or values is meant."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -164,6 +164,15 @@ class DataRequest:
     def subject(self) -> Need | None:
         """What is listed or counted."""
         return self.target or self.counted
+
+    def all_asked(self) -> Iterator[Asked]:
+        """Every figure: those that are asked for, those with bounds and those of an order."""
+        yield from self.figures
+        for bound in self.having:
+            yield bound.asked
+        for one in self.order:
+            if isinstance(one.by, Asked):
+                yield one.by
 
     def times(self, done: Sequence[str]) -> Asked:
         """How often something was done."""

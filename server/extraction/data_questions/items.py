@@ -30,7 +30,7 @@ _COUNTING: Final = (
 
 @dataclass(slots=True)
 class Item:
-    """Some words of a question. `used` says that the query has them, `role` as what."""
+    """Some words of a question. `role` says as what the query has them, if it has."""
 
     kind: ItemKind
     first: int

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
-from server.extraction.data_questions.builder import QueryBuilder
+from server.extraction.data_questions.composing.query import compose_query
 from server.extraction.data_questions.items import Item, items_of
 from server.extraction.data_questions.lexicon import DataLexicon
 from server.extraction.data_questions.steps.comparisons import read_comparisons
@@ -62,7 +62,7 @@ def read_data_question(reading: ParsedText, lexicon: DataLexicon) -> DataReading
     try:
         for read in _STEPS:
             read(words, request)
-        query = QueryBuilder(request, words).query()
+        query = compose_query(words, request)
     except Unclear as unclear:
         return DataReading(None, items, str(unclear))
     found = DataReading(query, items)

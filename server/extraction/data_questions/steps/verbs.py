@@ -10,7 +10,7 @@ from server.extraction.data_questions.words import Words, use
 def read_verbs(words: Words, request: DataRequest) -> None:
     """How much was spent, what something costs."""
     verbs = [item for item in words.left() if item.has("money_done", "costs", "wages")]
-    measured = _is_measured(request)
+    measured = any(asked.measure == "money" for asked in request.all_asked())
     nothing = not (request.target or request.counted or request.figures or request.order)
     if nothing and verbs and not request.facts:
         if any(item.kind == "unknown" for item in words.items):
@@ -21,13 +21,6 @@ def read_verbs(words: Words, request: DataRequest) -> None:
         use(*verbs)
         _refuse_wages(words, request)
     _read_costs(words, request)
-
-
-def _is_measured(request: DataRequest) -> bool:
-    """Whether money is added up already."""
-    ordered = [one.by for one in request.order if isinstance(one.by, Asked)]
-    bound = [one.asked for one in request.having]
-    return any(asked.measure == "money" for asked in (*request.figures, *ordered, *bound))
 
 
 def _refuse_wages(words: Words, request: DataRequest) -> None:
