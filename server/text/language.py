@@ -535,7 +535,7 @@ class RowWords(LanguagePart):
 
 
 class DataWords(LanguagePart):
-    """How people ask tables that belong together; the comments of `en.yaml` say what each list is for."""
+    """How people ask tables that belong together; `en.yaml` says what each list is for."""
 
     frames: Phrases = ()
     joins: Phrases = ()
@@ -596,6 +596,8 @@ class DataWords(LanguagePart):
     together: WordSet = NO_WORDS
     unit_leads: WordSet = NO_WORDS
     asked_units: WordSet = NO_WORDS
+    end_leads: WordSet = NO_WORDS
+    than: WordSet = NO_WORDS
     ends_of_number: WordSet = NO_WORDS
     ends_of_size: WordSet = NO_WORDS
     articles: WordSet = NO_WORDS

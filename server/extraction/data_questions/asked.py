@@ -71,7 +71,7 @@ class Against(NamedTuple):
     comparison: Comparison
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Condition:
     """What a column is compared with; one of several columns is meant."""
 
@@ -80,7 +80,7 @@ class Condition:
     value: Any
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Named:
     """Rows that a value names; one of several is meant."""
 
@@ -90,7 +90,7 @@ class Named:
     """The table as what the value is of, where that is told."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Days:
     """A stretch of days, and the columns that it may be of where that is told."""
 
@@ -98,7 +98,7 @@ class Days:
     columns: Columns = ()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Absent:
     """Rows that are not there."""
 

@@ -7,7 +7,7 @@ from server.core.data_values import NameVocabulary
 from server.extraction.data_questions.columns import all_columns, spoken_words
 from server.extraction.data_questions.meanings import Column, Columns, Degree, End, Meanings, Noun
 from server.extraction.data_questions.phrases import (
-    Phrases,
+    PhraseBook,
     add_column,
     add_once,
     forms_of,
@@ -40,7 +40,7 @@ class DataLexicon:
         """The words of the language."""
         self.lists = columns_of_lists(model, vocabulary)
         """Columns whose texts hold several values, with commas between."""
-        self._phrases = Phrases()
+        self._phrases = PhraseBook()
         for tag in _TAGS:
             for phrase in getattr(self.words, tag):
                 self._phrases.add(phrase_of(phrase)).tags.add(tag)
@@ -149,13 +149,14 @@ class DataLexicon:
         )
         for end, superlatives, _ in ends:
             for said in map(phrase_of, superlatives):
-                for phrase in (said, ("the", *said)):
+                for phrase in (said, *((lead, *said) for lead in self.words.end_leads)):
                     self._phrases.add(phrase).degrees.append(Degree(end, columns))
         for end, _, comparatives in ends:
             for said in map(phrase_of, comparatives):
-                meanings = self._phrases.add((*said, "than"))
-                meanings.tags.add("more" if end == "most" else "less")
-                meanings.degrees.append(Degree(end, columns, compares=True))
+                for than in self.words.than:
+                    meanings = self._phrases.add((*said, than))
+                    meanings.tags.add("more" if end == "most" else "less")
+                    meanings.degrees.append(Degree(end, columns, compares=True))
         for adjective, superlative in adjectives.items():
             if superlative in degree.most:
                 meanings = self._phrases.add((adjective,))

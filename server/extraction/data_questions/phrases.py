@@ -31,8 +31,8 @@ def forms_of(text: str) -> Iterator[tuple[Phrase, bool]]:
 
 
 @dataclass(slots=True)
-class Phrases:
-    """Phrases with what they may mean."""
+class PhraseBook:
+    """Phrases, and what each of them may mean."""
 
     longest: int = 1
     _meanings: dict[Phrase, Meanings] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from server.extraction.data_questions.meanings import Value
 from server.extraction.data_questions.phrases import (
     LONGEST,
     Phrase,
-    Phrases,
+    PhraseBook,
     add_once,
     phrase_of,
 )
@@ -41,7 +41,7 @@ def columns_of_lists(model: DataModel, vocabulary: NameVocabulary) -> frozenset[
 
 
 def add_values(
-    phrases: Phrases,
+    phrases: PhraseBook,
     model: DataModel,
     vocabulary: NameVocabulary,
     nations: Mapping[str, Sequence[str]],
@@ -72,7 +72,7 @@ def add_values(
         left = max(0, left - len(rows))
 
 
-def _add_texts(phrases: Phrases, value: Value, texts: Sequence[str], *, is_kind: bool) -> None:
+def _add_texts(phrases: PhraseBook, value: Value, texts: Sequence[str], *, is_kind: bool) -> None:
     for said in map(phrase_of, texts):
         if not said or len(said) > LONGEST:
             continue
@@ -83,7 +83,7 @@ def _add_texts(phrases: Phrases, value: Value, texts: Sequence[str], *, is_kind:
             add_once(phrases.add(form).values, value)
 
 
-def _add_listed(phrases: Phrases, value: Value) -> None:
+def _add_listed(phrases: PhraseBook, value: Value) -> None:
     """Each of the values that one text holds."""
     parts = value.values[0].split(",")
     for part in parts if len(parts) > 1 else ():
@@ -93,7 +93,7 @@ def _add_listed(phrases: Phrases, value: Value) -> None:
 
 
 def _add_telling_words(
-    phrases: Phrases, value: Value, counted: Mapping[str, int], *, is_kind: bool
+    phrases: PhraseBook, value: Value, counted: Mapping[str, int], *, is_kind: bool
 ) -> None:
     """A word that only one name has stands for it, where it means nothing else."""
     words = phrase_of(value.values[0])
@@ -110,7 +110,7 @@ def _forms(word: str, *, is_kind: bool) -> Iterator[Phrase]:
         yield (form,)
 
 
-def _add_last_name(phrases: Phrases, value: Value) -> None:
+def _add_last_name(phrases: PhraseBook, value: Value) -> None:
     last = phrase_of(value.values[-1])
     if len(last) == 1 and len(last[0]) >= _TELLING_NAME:
         add_once(phrases.add(last).values, value._replace(part=True))

@@ -1,6 +1,7 @@
 """The parts of a question in order, and how one goes from one to the next."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from server.extraction.data_questions.asked import MeasureKind
 from server.extraction.data_questions.columns import kind_of
@@ -10,7 +11,7 @@ from server.extraction.data_questions.lexicon import DataLexicon
 from server.extraction.data_questions.meanings import Column, Columns, Meanings
 from server.extraction.data_questions.phrases import phrase_of
 
-_AMOUNTS = ("number", "money")
+_AMOUNTS: Final = frozenset({"number", "money"})
 
 
 def use(*items: Item, role: ItemRole = "frame") -> None:

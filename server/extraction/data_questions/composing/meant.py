@@ -86,11 +86,11 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
     for one in request.against:
         choice.column((one.mine,))
     conditions += [_of_amount(words, request, bound) for bound in request.bounds]
-    columns = [_ordered_column(choice, one.by) for one in request.order]
+    ordered = [_ordered(choice, one.by) for one in request.order]
     joined = choice.joined()
     order = [
-        _order_by(choice, request, joined, one, column)
-        for one, column in zip(request.order, columns, strict=True)
+        _order_by(choice, request, joined, one, by)
+        for one, by in zip(request.order, ordered, strict=True)
     ]
     for text in request.contained:
         conditions.append(Compared(_name_column(choice.model, request), "contains", text))
@@ -165,28 +165,27 @@ def number_of(value: Any) -> int | float:
     return value if isinstance(value, int | float) else float(value)
 
 
-def _ordered_column(choice: Choice, by: Asked | Ends | Columns) -> Column | None:
+def _ordered(choice: Choice, by: Asked | Ends | Columns) -> FigureOf | Column:
     if isinstance(by, Asked):
-        return choice.column(by.columns) if by.columns else None
+        return _figure_of(choice, by)
     return choice.column(by.columns if isinstance(by, Ends) else by)
 
 
 def _order_by(
-    choice: Choice, request: DataRequest, joined: Joined, one: Ordered, column: Column | None
+    choice: Choice, request: DataRequest, joined: Joined, one: Ordered, by: FigureOf | Column
 ) -> OrderBy:
     """What rows are in order by: the sum of an amount of which each of them has several."""
-    if isinstance(one.by, Asked):
-        return OrderBy(FigureOf(one.by, column), one.descending)
-    assert column is not None  # noqa: S101  only a figure has none
+    if isinstance(by, FigureOf):
+        return OrderBy(by, one.descending)
     target = request.target
-    if target is not None and not choice.is_one_each(joined, target, column):
-        if kind_of(choice.model, column) not in ("money", "number"):
-            raise Unclear(f"there may be several {column.column}")
-        return OrderBy(FigureOf(Asked("sum", columns=(column,)), column), one.descending)
+    if target is not None and not choice.is_one_each(joined, target, by):
+        if kind_of(choice.model, by) not in ("money", "number"):
+            raise Unclear(f"there may be several {by.column}")
+        return OrderBy(FigureOf(Asked("sum", columns=(by,)), by), one.descending)
     degrees = one.by.degrees if isinstance(one.by, Ends) else ()
-    degree = next((degree for degree in degrees if column in degree.columns), None)
+    degree = next((degree for degree in degrees if by in degree.columns), None)
     turned = degree is not None and degree.end == "least"
-    return OrderBy(column, one.descending is not turned)
+    return OrderBy(by, one.descending is not turned)
 
 
 def _name_column(model: DataModel, request: DataRequest) -> Column:

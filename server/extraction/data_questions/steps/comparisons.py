@@ -1,6 +1,6 @@
 """What is compared with a number: a column, a figure, rows, or another column."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from server.extraction.data_questions.asked import (
     Against,
@@ -16,7 +16,7 @@ from server.extraction.data_questions.meanings import Columns
 from server.extraction.data_questions.words import Words, need_of, use
 from server.library.data_query import Comparison
 
-_NEAR = 2
+_NEAR: Final = 2
 """So far a column stands from its number: 20 units in stock."""
 
 

@@ -1,6 +1,7 @@
 """Stretches of days, and of what they are."""
 
 from datetime import timedelta
+from typing import Final
 
 from server.extraction.data_questions.asked import EACH, DataRequest, Days, Each, Unclear
 from server.extraction.data_questions.items import Item
@@ -8,7 +9,7 @@ from server.extraction.data_questions.meanings import Columns
 from server.extraction.data_questions.words import Words, use
 from server.text.periods import SpokenPeriod
 
-_MONTHS = 12
+_MONTHS: Final = 12
 
 
 def read_days(words: Words, request: DataRequest) -> None:

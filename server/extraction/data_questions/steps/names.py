@@ -1,12 +1,14 @@
 """The rows that are named: by a value, by a number, or by a text that their name contains."""
 
+from typing import Final
+
 from server.extraction.data_questions.asked import Condition, DataRequest, Named, Unclear
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Value
 from server.extraction.data_questions.words import Words, use
 
-_QUOTES = "\"'“”‘’„«»"
+_QUOTES: Final = "\"'“”‘’„«»"
 
 
 def read_number(words: Words, request: DataRequest, item: Item) -> None:
