@@ -5,7 +5,8 @@ from typing import Final
 
 from server.core.data_values import NameVocabulary
 from server.extraction.data_questions.columns import all_columns, spoken_words
-from server.extraction.data_questions.meanings import Column, Columns, Degree, End, Meanings, Noun
+from server.extraction.data_questions.joins import Need
+from server.extraction.data_questions.meanings import Column, Columns, Degree, End, Meanings
 from server.extraction.data_questions.phrases import (
     PhraseBook,
     add_column,
@@ -65,21 +66,21 @@ class DataLexicon:
     def _add_tables(self) -> None:
         for name, table in self.model.tables.items():
             for called in table.called:
-                self._add_noun(called, Noun(name))
+                self._add_noun(called, Need(name))
             for link in table.links:
                 for called in link.called:
-                    self._add_role(called, Noun(link.table, name, link.columns[0]))
+                    self._add_role(called, Need(link.table, name, link.columns[0]))
             for column, told in table.columns.items():
                 for rank, called in enumerate(told.called):
                     self._add_column(Column(name, column, rank), called, told)
 
-    def _add_noun(self, called: str, noun: Noun) -> None:
+    def _add_noun(self, called: str, noun: Need) -> None:
         for phrase, plural in forms_of(called):
             meanings = self._phrases.add(phrase)
             add_once(meanings.nouns, noun)
             meanings.plural |= plural
 
-    def _add_role(self, called: str, noun: Noun) -> None:
+    def _add_role(self, called: str, noun: Need) -> None:
         for phrase, plural in forms_of(called):
             meanings = self._phrases.add(phrase)
             add_once(meanings.roles, noun)
@@ -134,9 +135,9 @@ class DataLexicon:
                 for role in [role for role in roles if role in told]:
                     for word in roles[role]:
                         if role in other.called:
-                            self._add_noun(word, Noun(link.table))
+                            self._add_noun(word, Need(link.table))
                         else:
-                            self._add_role(word, Noun(link.table, name, link.columns[0]))
+                            self._add_role(word, Need(link.table, name, link.columns[0]))
 
     def _add_degree(self, degree: RowDegree, adjectives: Mapping[str, str]) -> None:
         """How something is, by the ends of what a column holds: the longest, longer than, long."""
@@ -178,7 +179,7 @@ class DataLexicon:
         for called, verbs in agents.items():
             for table in self._tables_called([called]):
                 for verb in verbs:
-                    add_once(self._phrases.add(phrase_of(verb)).agents, Noun(table))
+                    add_once(self._phrases.add(phrase_of(verb)).agents, Need(table))
 
     def _add_named_by_verbs(self, words: DataWords) -> None:
         """Columns that a verb names: who wrote it, how much it weighs."""

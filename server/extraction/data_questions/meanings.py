@@ -3,13 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-
-class Noun(NamedTuple):
-    """A table, perhaps as what a link leads to: the manager, of an employee."""
-
-    table: str
-    owner: str = ""
-    step: str = ""
+from server.extraction.data_questions.joins import Need
 
 
 class Column(NamedTuple):
@@ -50,7 +44,7 @@ class Degree(NamedTuple):
 class Meanings:
     """All that one phrase may mean."""
 
-    nouns: list[Noun] = field(default_factory=list)
+    nouns: list[Need] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
     degrees: list[Degree] = field(default_factory=list)
@@ -58,8 +52,9 @@ class Meanings:
     """Tables of which a row comes to be when this is done."""
     dates: list[Column] = field(default_factory=list)
     """The columns of the day on which this was done."""
-    roles: list[Noun] = field(default_factory=list)
-    agents: list[Noun] = field(default_factory=list)
+    roles: list[Need] = field(default_factory=list)
+    """Tables as what a link leads to."""
+    agents: list[Need] = field(default_factory=list)
     """Those who do this."""
     tags: set[str] = field(default_factory=set)
     """What the phrase does in a question, by the lists of the language."""

@@ -22,10 +22,7 @@ def use(*items: Item, role: ItemRole = "frame") -> None:
 
 def need_of(item: Item) -> Need | None:
     """The table that a part names."""
-    known = item.meanings
-    if known.roles and not known.nouns:
-        return Need(*known.roles[0])
-    return Need(known.nouns[0].table) if known.nouns else None
+    return next(iter(item.meanings.nouns or item.meanings.roles), None)
 
 
 def measure_of(item: Item) -> MeasureKind:

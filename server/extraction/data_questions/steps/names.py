@@ -76,7 +76,7 @@ def _read_role(words: Words, request: DataRequest, item: Item) -> bool:
     before = words.previous(item)
     if before is None or before.meanings.nouns or not before.meanings.roles:
         return False
-    role = Need(*before.meanings.roles[0])
+    role = before.meanings.roles[0]
     held: tuple[Value, ...] = tuple(v for v in item.meanings.values if v.table == role.table)
     if not held or before.last_word not in words.language.role_leads:
         return False

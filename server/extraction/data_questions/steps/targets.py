@@ -30,7 +30,7 @@ def _agent(words: Words) -> Need | None:
     for item in words.left():
         if item.meanings.agents:
             use(item)
-            return Need(item.meanings.agents[0].table)
+            return item.meanings.agents[0]
     return None
 
 
