@@ -1,11 +1,12 @@
 """The parts of a question: phrases with what they may mean, numbers, stretches of days."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
-from server.extraction.data_questions.lexicon import DataLexicon, Meanings
+from server.extraction.data_questions.lexicon import DataLexicon
+from server.extraction.data_questions.meanings import Meanings
 from server.text.durations import Duration
 from server.text.parsed_text import ParsedText
 from server.text.periods import SpokenPeriod, find_periods
@@ -13,16 +14,23 @@ from server.text.stems import without_accents
 from server.text.tokens import Span
 
 ItemKind = Literal["phrase", "number", "money", "duration", "period", "unknown"]
+ItemRole = Literal["", "value", "frame", "operator"]
 
 _EMPTY: Final = Meanings()
-_RATED: Final = (["rated"], ["rating"])
-"""After a letter that is a value: G rated."""
 _FILLERS: Final = frozenset({"frames", "joins"})
+_SHORT: Final = 2
+"""So many letters of a word that is hardly meant as a value."""
+_FIRST_YEAR: Final = 1900
+_DIGITS_OF_A_YEAR: Final = 4
+_COUNTING: Final = (
+    "more", "less", "at_least", "at_most", "between", "tops", "or_more", "or_less",
+)  # fmt: skip
+"""What stands before a number that is no year."""
 
 
 @dataclass(slots=True)
 class Item:
-    """Some words of a question. `used` says that the query has them, `role` as what."""
+    """Some words of a question. `role` says as what the query has them, if it has."""
 
     kind: ItemKind
     first: int
@@ -35,124 +43,152 @@ class Item:
     meanings: Meanings = field(default_factory=lambda: _EMPTY)
     value: Any = None
     capital: bool = False
-    role: Literal["", "value", "frame", "operator"] = ""
+    place: int = 0
+    """Which item of the question it is."""
+    role: ItemRole = ""
 
     def has(self, *tags: str) -> bool:
+        """Whether its phrase is in one of these lists of the language."""
         return not self.meanings.tags.isdisjoint(tags)
 
     @property
+    def spoken(self) -> str:
+        """What was said, without capitals."""
+        return self.said.lower()
+
+    @property
+    def first_word(self) -> str:
+        return self.spoken.split(" ", 1)[0]
+
+    @property
+    def last_word(self) -> str:
+        return self.spoken.rpartition(" ")[2]
+
+    @property
     def is_amount(self) -> bool:
+        """Whether something may be compared with it."""
         return self.kind in ("number", "money", "duration")
+
+    @property
+    def is_end(self) -> bool:
+        """Whether it is one end of what a column holds: longest."""
+        ends = any(not degree.compares for degree in self.meanings.degrees)
+        return ends and not self.has("adjective")
+
+    @property
+    def names_table(self) -> bool:
+        """Whether it names a table, by itself or as what a link leads to."""
+        return bool(self.meanings.nouns or self.meanings.roles)
 
     @property
     def is_filler(self) -> bool:
         """Whether it says nothing of what is asked, whatever stands around it."""
-        known = self.meanings
-        return (
-            self.kind == "phrase"
-            and bool(known.tags)
-            and known.tags <= _FILLERS
-            and not (
-                known.names_data
-                or known.agents
-                or known.done
-                or known.dates
-                or known.degrees
-                or known.roles
-            )
-        )
+        tags = self.meanings.tags
+        fills = self.kind == "phrase" and bool(tags) and tags <= _FILLERS
+        return fills and not self.meanings.is_of_data
 
     @property
     def may_be_filler(self) -> bool:
+        """Whether it says nothing of what is asked, where nothing around it makes it."""
         return self.kind == "phrase" and self.has(*_FILLERS)
+
+
+class _Special(NamedTuple):
+    """What reads as something else than a phrase, up to a word."""
+
+    last: int
+    kind: ItemKind
+    value: Any
 
 
 def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
     """Cut a question into its parts, the longest phrase first."""
-    tokens = reading.tokens
-    places = [at for at, word in enumerate(tokens.words) if any(map(str.isalnum, word))]
-    words = [without_accents(tokens.words[at]) for at in places]
-    at_token = {token: at for at, token in enumerate(places)}
-    special = _special(reading, at_token)
+    cut = _Cut(reading, lexicon)
     currencies = {at for span in reading.of("currency") for at in range(span.first, span.last)}
     items: list[Item] = []
     at = 0
-    while at < len(words):
-        size, item = _longest(reading, lexicon, words, places, at, special)
-        if item.kind == "number" and _is_year(item, items, reading):
+    while at < len(cut.words):
+        item = cut.item(at)
+        at = item.last
+        if item.kind == "number" and _is_year(item, items, reading, lexicon):
             item.kind, item.value = "period", _year(item)
-        if item.kind == "unknown" and places[at] in currencies and items and items[-1].is_amount:
+        is_sign = item.kind == "unknown" and cut.tokens[item.first] in currencies
+        if is_sign and items and items[-1].is_amount:
             items[-1].kind, items[-1].end, items[-1].last = "money", item.end, item.last
         else:
+            item.place = len(items)
             items.append(item)
-        at += size
     return items
 
 
-def _longest(
-    reading: ParsedText,
-    lexicon: DataLexicon,
-    words: Sequence[str],
-    places: Sequence[int],
-    at: int,
-    special: Mapping[int, tuple[int, ItemKind, Any]],
-) -> tuple[int, Item]:
-    tokens = reading.tokens
-    found = lexicon.at(words, at)
-    end, kind, value = special.get(at, (at, "unknown", None))
-    size, meanings = found if found is not None else (0, _EMPTY)
-    if end - at >= size and end > at:
-        size, meanings = end - at, _EMPTY
-    else:
-        kind, value = ("phrase" if size else "unknown"), None
-    size = max(size, 1)
-    first, last = places[at], places[at + size - 1]
-    start, stop = tokens.starts[first], tokens.ends[last]
-    said = reading.text[start:stop]
-    capital = said[:1].isupper() and at > 0
-    written = said.isupper() and (len(said) > 1 or words[at + 1 : at + 2] in _RATED)
-    if meanings.values and meanings.tags and size == 1:
-        # “us” is no country, and US is one.
-        known = meanings
-        if written:
-            meanings = Meanings(values=known.values)
-        elif "frames" in meanings.tags:
-            meanings = Meanings(
-                known.nouns, known.columns, [], known.degrees, known.done, known.dates,
-                known.roles, known.agents, known.tags, known.plural,
-            )  # fmt: skip
-    if meanings.values and not (capital or written) and size == 1:
-        meanings = _without_doubtful(meanings, words[at], words[at + 1 : at + 2])
-        if not (meanings.tags or meanings.names_data or meanings.done or meanings.dates
-                or meanings.degrees or meanings.roles or meanings.agents):  # fmt: skip
-            kind = "unknown"
-    return size, Item(kind, at, at + size, start, stop, said, meanings, value, capital)
+class _Cut:
+    """The words of a question without signs, and the longest part that begins at each."""
+
+    def __init__(self, reading: ParsedText, lexicon: DataLexicon) -> None:
+        self._reading, self._lexicon = reading, lexicon
+        written = reading.tokens.words
+        self.tokens = [at for at, word in enumerate(written) if any(map(str.isalnum, word))]
+        """The tokens that the words are."""
+        self.words = [without_accents(written[at]) for at in self.tokens]
+        self._special = _special(reading, {token: at for at, token in enumerate(self.tokens)})
+
+    def item(self, at: int) -> Item:
+        """The longest part from a word on."""
+        size, meanings = self._lexicon.at(self.words, at) or (0, _EMPTY)
+        kind: ItemKind = "phrase" if size else "unknown"
+        value = None
+        special = self._special.get(at)
+        if special is not None and special.last - at >= size:
+            size, meanings = special.last - at, _EMPTY
+            kind, value = special.kind, special.value
+        size = max(size, 1)
+        tokens = self._reading.tokens
+        start = tokens.starts[self.tokens[at]]
+        end = tokens.ends[self.tokens[at + size - 1]]
+        said = self._reading.text[start:end]
+        capital = said[:1].isupper() and at > 0
+        if meanings.values and size == 1:
+            meanings = self._single(at, said, meanings, capital=capital)
+            if not meanings.tags and not meanings.is_of_data:
+                kind = "unknown"
+        return Item(kind, at, at + size, start, end, said, meanings, value, capital)
+
+    def _single(self, at: int, said: str, known: Meanings, *, capital: bool) -> Meanings:
+        """What one word means that may be a value: “us” is no country, and US is one."""
+        rated = self._is_rated(at)
+        written = said.isupper() and (len(said) > 1 or rated)
+        if known.tags and written:
+            return Meanings(values=known.values)
+        if "frames" in known.tags:
+            known = replace(known, values=[])
+        if known.values and not (capital or written):
+            return _without_doubtful(known, short=len(self.words[at]) <= _SHORT and not rated)
+        return known
+
+    def _is_rated(self, at: int) -> bool:
+        """Whether a letter is a value by what follows: G rated."""
+        return at + 1 < len(self.words) and self.words[at + 1] in self._lexicon.words.rated
 
 
-def _without_doubtful(known: Meanings, word: str, after: Sequence[str]) -> Meanings:
+def _without_doubtful(known: Meanings, *, short: bool) -> Meanings:
     """The meanings without values that one small word is hardly meant as: a, go, best."""
-    short = len(word) < 3 and list(after) not in _RATED
-    other = bool(known.tags or known.nouns or known.columns or known.done or known.dates)
-    values = [v for v in known.values if not v.part and not short and not other]
-    kinds = [v for v in known.values if not v.part and not short and len(v.columns) == 1]
-    if other and not known.tags:
-        values = kinds
-    return Meanings(
-        known.nouns, known.columns, values, known.degrees, known.done, known.dates, known.roles,
-        known.agents, known.tags, known.plural,
-    )  # fmt: skip
+    other = bool(known.nouns or known.columns or known.done or known.dates)
+    whole = [value for value in known.values if not value.part and not short]
+    if known.tags:
+        whole = []
+    elif other:
+        whole = [value for value in whole if len(value.columns) == 1]
+    return replace(known, values=whole)
 
 
-def _special(
-    reading: ParsedText, at_token: Mapping[int, int]
-) -> dict[int, tuple[int, ItemKind, Any]]:
+def _special(reading: ParsedText, at_token: Mapping[int, int]) -> dict[int, _Special]:
     """What reads as a number, a length of time or a stretch of days, by its first word."""
-    found: dict[int, tuple[int, ItemKind, Any]] = {}
+    found: dict[int, _Special] = {}
 
     def add(first: int, last: int, kind: ItemKind, value: Any) -> None:
-        inside = [at_token[t] for t in range(first, last) if t in at_token]
-        if inside and (inside[0] not in found or found[inside[0]][0] < inside[-1] + 1):
-            found[inside[0]] = inside[-1] + 1, kind, value
+        inside = [at_token[token] for token in range(first, last) if token in at_token]
+        if inside and (inside[0] not in found or found[inside[0]].last < inside[-1] + 1):
+            found[inside[0]] = _Special(inside[-1] + 1, kind, value)
 
     for span in _numbers(reading):
         add(span.first, span.last, "money" if span.unit else "number", span.value)
@@ -170,26 +206,17 @@ def _numbers(reading: ParsedText) -> Iterator[Span]:
             yield span
 
 
-_YEAR_LEADS: Final = frozenset({"in", "of", "during", "for", "from", "since", "until"})
-
-
-def _is_year(item: Item, before: Sequence[Item], reading: ParsedText) -> bool:
+def _is_year(item: Item, before: Sequence[Item], reading: ParsedText, lexicon: DataLexicon) -> bool:
     """Whether a number is a year that the stretches of days do not have: sales in 2025."""
-    lead = before[-1].said.lower().split(" ")[-1] if before else ""
     year = item.value
-    near = isinstance(year, int) and 1900 <= year <= reading.today.year + 1  # noqa: PLR2004
-    if not near or len(item.said) != 4:  # noqa: PLR2004
+    near = isinstance(year, int) and _FIRST_YEAR <= year <= reading.today.year + 1
+    if not near or len(item.said) != _DIGITS_OF_A_YEAR:
         return False
     said = [i for i in before if not i.is_filler]
-    counts = ("more", "less", "at_least", "at_most", "between", "tops", "or_more", "or_less")
-    named = bool(said) and (bool(said[-1].meanings.nouns) or said[-1].has(*counts))
-    return lead in _YEAR_LEADS or not named
+    named = bool(said) and (bool(said[-1].meanings.nouns) or said[-1].has(*_COUNTING))
+    return not named or before[-1].last_word in lexicon.words.year_leads
 
 
 def _year(item: Item) -> SpokenPeriod:
     first, last = date(item.value, 1, 1), date(item.value, 12, 31)
     return SpokenPeriod(item.first, item.last, first, last, "within", None, is_days=False)
-
-
-def is_open(period: SpokenPeriod) -> bool:
-    return period.start is None or period.end is None

@@ -2,11 +2,21 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from server.library.data_model import DataModel
+from server.library.data_model import DataLink, DataModel
 
 Way = tuple[str, ...]
+
+_MENTIONED: Final = 0.4
+_UNMENTIONED: Final = 1.0
+"""What it costs to start from a table that is asked for besides, and from any other."""
+_ROLE: Final = 0.3
+"""What it costs to follow a link to what something is to another: a manager."""
+_BACKWARDS: Final = 0.3
+"""What it costs to follow a link from what it leads to."""
+_PASSED: Final = 0.6
+"""What it is worth to pass a table that is needed too."""
 
 
 class Need(NamedTuple):
@@ -45,7 +55,7 @@ def join(
     mentioned = {need.table for need in needs}
     for root in roots or model.tables:
         ways: dict[Need, Way] = {}
-        cost = 0.0 if root == preferred else 0.4 if root in mentioned else 1.0
+        cost = 0.0 if root == preferred else _MENTIONED if root in mentioned else _UNMENTIONED
         for need in needs:
             best = min(_ways(model, root, need, mentioned), default=None)
             if best is None:
@@ -61,29 +71,31 @@ def join(
 def _ways(
     model: DataModel, root: str, need: Need, mentioned: Collection[str]
 ) -> Iterator[tuple[float, Way]]:
+    """The ways to what is needed, and what each of them costs."""
     for way in model.reachable[root].get(need.table, ()):
+        links = list(_links(model, root, way))
         if need.step:
-            if not way or way[-1] != need.step or _table_before(model, root, way) != need.owner:
+            tables = [root, *(link.table for link in links)]
+            if not way or way[-1] != need.step or tables[-2] != need.owner:
                 continue
         elif need.table == root and way:
             continue
-        passed, table, roles = set[str](), root, 0
-        for step in way:
-            link = model.link(table, step)
-            assert link is not None  # noqa: S101  the way is made of links
-            table = link.table
-            passed.add(table)
-            told = {*model.tables[table].called}
-            roles += bool(link.called) and told.isdisjoint(link.called)
-        extra = 0.0 if need.step else 0.3 * roles
-        extra += 0.3 * sum(step.startswith("<") for step in way)
-        yield len(way) - 0.6 * len(passed & {*mentioned} - {need.table}) + extra, way
+        cost = 0.0 if need.step else _ROLE * sum(_is_role(model, link) for link in links)
+        cost += _BACKWARDS * sum(step.startswith("<") for step in way)
+        passed = {link.table for link in links} & {*mentioned} - {need.table}
+        yield len(way) - _PASSED * len(passed) + cost, way
 
 
-def _table_before(model: DataModel, root: str, way: Way) -> str:
-    table = root
-    for step in way[:-1]:
+def _links(model: DataModel, table: str, way: Way) -> Iterator[DataLink]:
+    """The links that a way from a table is made of."""
+    for step in way:
         link = model.link(table, step)
-        assert link is not None  # noqa: S101  the way is made of links
+        if link is None:
+            raise KeyError(step)
+        yield link
         table = link.table
-    return table
+
+
+def _is_role(model: DataModel, link: DataLink) -> bool:
+    """Whether a link leads to something as another thing than it is called: a manager."""
+    return bool(link.called) and {*model.tables[link.table].called}.isdisjoint(link.called)

@@ -1,0 +1,180 @@
+"""What a question asks for, before it is decided which of several columns or values is meant."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+from server.extraction.data_questions.joins import Need
+from server.extraction.data_questions.meanings import Column, Columns, Degree, Value
+from server.library.data_query import Comparison, Operation
+from server.text.periods import SpokenPeriod
+
+Each = Literal["day", "month", "year"]
+EACH: Final[tuple[Each, ...]] = ("month", "year", "day")
+MeasureKind = Literal["money", "units"]
+
+
+class Unclear(Exception):
+    """The question cannot be read as one query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A figure that is asked for, compared or put in order: of a measure, a column or rows."""
+
+    operation: Operation
+    measure: Literal["", MeasureKind] = ""
+    columns: Columns = ()
+    rows: Need | None = None
+    done: tuple[str, ...] = ()
+    """Tables whose rows come to be when something is done, of which one is meant."""
+    distinct: bool = False
+
+
+class Ends(NamedTuple):
+    """The degrees of one superlative, of which one fits what is asked for."""
+
+    degrees: tuple[Degree, ...]
+
+    @property
+    def columns(self) -> Columns:
+        return tuple(column for degree in self.degrees for column in degree.columns)
+
+
+class Ordered(NamedTuple):
+    """What rows are in order by."""
+
+    by: Asked | Ends | Columns
+    descending: bool
+
+
+class Having(NamedTuple):
+    """A bound of a figure."""
+
+    asked: Asked
+    comparison: Comparison
+    value: Any
+
+
+class Bound(NamedTuple):
+    """A bound without a name, of the one amount that the rows have."""
+
+    comparison: Comparison
+    value: Any
+
+
+class Against(NamedTuple):
+    """A column that is compared with another one of the same table."""
+
+    mine: Column
+    theirs: Column
+    comparison: Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a column is compared with; one of several columns is meant."""
+
+    columns: Columns
+    comparison: Comparison
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Rows that a value names; one of several is meant."""
+
+    values: tuple[Value, ...]
+    negated: bool = False
+    need: Need | None = None
+    """The table as what the value is of, where that is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """A stretch of days, and the columns that it may be of where that is told."""
+
+    period: SpokenPeriod
+    columns: Columns = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Rows that are not there."""
+
+    tables: tuple[str, ...]
+    named: list[Named] = field(default_factory=list)
+    days: list[Days] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class DataRequest:
+    """All that a question asks for, as far as its words tell."""
+
+    target: Need | None = None
+    """What is listed."""
+    plural: bool = False
+    """Whether several are asked for."""
+    counted: Need | None = None
+    """What is counted, in place of being listed."""
+    figures: list[Asked] = field(default_factory=list)
+    shown: list[Columns] = field(default_factory=list)
+    """Columns that are asked for."""
+    shown_names: list[Need] = field(default_factory=list)
+    """What is shown by its name beside the target."""
+    who: bool = False
+    when: bool = False
+    end_of_days: Literal["", "lowest", "highest"] = ""
+    """Whether the first or the last day is asked for."""
+
+    groups: list[Columns | Need | Each] = field(default_factory=list)
+    spans: tuple[str, ...] = ()
+    """The months or years that are told side by side; all where there are none."""
+    compares: bool = False
+    """Whether the values that are named are told side by side."""
+    distinct: bool = False
+
+    named: list[Named] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+    bounds: list[Bound] = field(default_factory=list)
+    against: list[Against] = field(default_factory=list)
+    contained: list[str] = field(default_factory=list)
+    """Texts that the name of what is asked for contains."""
+    numbered: Need | None = None
+    """What one row is of, that its number tells."""
+    days: list[Days] = field(default_factory=list)
+    having: list[Having] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+    facts: list[tuple[str, ...]] = field(default_factory=list)
+    """What was done, as tables of which one is meant."""
+    also: list[Need] = field(default_factory=list)
+    """Tables that are named besides."""
+
+    order: list[Ordered] = field(default_factory=list)
+    top: bool = False
+    """Whether an order is asked for, and not said by what."""
+    top_down: bool = True
+    direction: Literal["", "asc", "desc"] = ""
+    alphabetical: bool = False
+    limit: int | None = None
+    unit: str = ""
+    """The unit in which figures are asked for."""
+
+    @property
+    def subject(self) -> Need | None:
+        """What is listed or counted."""
+        return self.target or self.counted
+
+    def all_asked(self) -> Iterator[Asked]:
+        """Every figure: those that are asked for, those with bounds and those of an order."""
+        yield from self.figures
+        for bound in self.having:
+            yield bound.asked
+        for one in self.order:
+            if isinstance(one.by, Asked):
+                yield one.by
+
+    def times(self, done: Sequence[str]) -> Asked:
+        """How often something was done."""
+        self.facts.append(tuple(done))
+        return Asked("count", done=tuple(done))

@@ -1,0 +1,218 @@
+"""The parts of a query, one after the other: groups, figures, what is listed, order and limit."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from server.extraction.data_questions.asked import Asked, DataRequest, Each, Unclear
+from server.extraction.data_questions.composing.choice import Choice
+from server.extraction.data_questions.composing.day_columns import day_path
+from server.extraction.data_questions.composing.figures import figure
+from server.extraction.data_questions.composing.filters import row_tests
+from server.extraction.data_questions.composing.lacking import lacking
+from server.extraction.data_questions.composing.listing import listed_paths
+from server.extraction.data_questions.composing.meant import FigureOf, Meant, OrderBy, number_of
+from server.extraction.data_questions.joins import Need
+from server.extraction.data_questions.meanings import Column
+from server.extraction.data_questions.words import Words
+from server.library.data_query import DataQuery, Figure, Order, Span, Test
+
+_LISTED: Final = 10
+"""So many rows of the best ones, where a question says no number."""
+
+
+class Composition:
+    """Composes one query of what is meant."""
+
+    def __init__(self, words: Words, request: DataRequest, choice: Choice, meant: Meant) -> None:
+        self._words, self._request, self._choice, self._meant = words, request, choice, meant
+        self._joined = meant.joined
+        self._listed = request.target if request.counted is None else None
+        self._select: list[str | Figure | Span] = []
+        self._by: list[str | Span] = []
+        self._figures: list[Figure] = []
+        self._orders: list[Order] = []
+        self._tests = list(row_tests(words, request, choice, meant))
+        self._lacking = [
+            lacking(choice, request, meant.joined, absent) for absent in request.absent
+        ]
+        self._having: list[Test] = []
+        self._span_tests: list[Test] = []
+
+    def query(self) -> DataQuery:
+        """The query; Unclear where the parts do not fit together."""
+        self._add_having()
+        self._add_compared()
+        for group in self._meant.groups:
+            self._add_group(group)
+        self._add_figures()
+        for one in self._meant.order:
+            self._add_order(one)
+        if self._listed is not None:
+            self._add_listed(self._listed)
+        elif self._meant.shown:
+            raise Unclear("a column beside a figure")
+        self._select += [*self._figures, *self._bound_figures()]
+        self._check_groups()
+        self._add_top()
+        limit = self._limit()
+        orders = self._orders or self._usual_order()
+        is_when = self._request.when and not self._figures and not self._meant.shown
+        if is_when and self._listed is not None:
+            raise Unclear("when")
+        if not self._select:
+            raise Unclear("nothing says what is asked for")
+        return DataQuery(
+            table=self._joined.root,
+            select=tuple(dict.fromkeys(self._select)),
+            tests=(*self._tests, *self._span_tests, *self._having),
+            lacking=tuple(self._lacking),
+            group=tuple(dict.fromkeys(self._by)),
+            order=tuple(orders),
+            limit=limit,
+        )
+
+    def _figure(self, what: FigureOf) -> Figure:
+        return figure(self._choice, self._joined, what, self._request.unit)
+
+    def _add_having(self) -> None:
+        for asked, comparison, value in self._request.having:
+            of = self._figure(FigureOf(asked, None))
+            self._having.append(Test(of=of, comparison=comparison, value=number_of(value)))
+
+    def _bound_figures(self) -> Sequence[Figure]:
+        return [test.of for test in self._having if isinstance(test.of, Figure)]
+
+    def _add_compared(self) -> None:
+        """Values that are told side by side."""
+        if not self._request.compares:
+            return
+        for named in self._meant.named:
+            if named.others:
+                need = self._choice.need_of_value(named.value)
+                paths = [self._joined.path(need, column) for column in named.value.columns]
+                self._by += paths
+                self._select += paths
+
+    def _add_group(self, group: Need | Column | Each) -> None:
+        if isinstance(group, Need):
+            table = self._choice.model.tables[group.table]
+            paths = [self._joined.path(group, column) for column in (*table.key, *table.name)]
+        elif isinstance(group, Column):
+            paths = [self._choice.path(self._joined, group)]
+        else:
+            self._add_span(group)
+            return
+        self._by += paths
+        self._select += [path for path in paths if not self._is_only_key(path)]
+
+    def _add_span(self, each: Each) -> None:
+        span = Span(column=day_path(self._choice, self._request, self._joined), each=each)
+        self._by.append(span)
+        self._select.append(span)
+        if self._request.spans:
+            texts = list(self._request.spans)
+            self._span_tests.append(Test(of=span, comparison="in", value=texts))
+
+    def _is_only_key(self, path: str) -> bool:
+        """Whether a column only tells rows apart that have names."""
+        model = self._choice.model
+        table, column = model.resolve(self._joined.root, path)
+        own = model.tables[table]
+        return column in own.key and column not in own.name and bool(own.name)
+
+    def _add_figures(self) -> None:
+        request = self._request
+        if request.counted is not None:
+            counted = Asked("count", rows=request.counted, distinct=True)
+            self._figures.append(self._figure(FigureOf(counted, None)))
+        self._figures += [self._figure(what) for what in self._meant.figures]
+        if request.when and request.end_of_days:
+            path = day_path(self._choice, request, self._joined)
+            self._figures.append(Figure(operation=request.end_of_days, of=path))
+
+    def _add_order(self, one: OrderBy) -> None:
+        if isinstance(one.by, Column):
+            path = self._choice.path(self._joined, one.by)
+            self._orders.append(Order(by=path, descending=one.descending))
+            self._tests.append(Test(of=path, comparison="given", value=True))
+            return
+        of = self._figure(one.by)
+        self._orders.append(Order(by=of, descending=one.descending))
+        if of not in self._figures:
+            self._figures.append(of)
+
+    def _add_listed(self, target: Need) -> None:
+        """What is listed; of rows that are put together, one for each."""
+        paths = listed_paths(self._choice, self._request, self._meant, target)
+        paths = [path for path in paths if path not in self._select]
+        self._select += paths
+        is_root = not self._joined.multiplies and not self._joined.ways[target]
+        if not is_root or self._figures or self._having or self._by:
+            key = self._choice.model.tables[target.table].key
+            self._by += [self._joined.path(target, column) for column in key]
+            self._by += paths
+
+    def _check_groups(self) -> None:
+        """That groups have figures and bounds have groups; what is in order is in the groups."""
+        if self._listed is None:
+            if self._by and self._having and not self._figures:
+                self._figures += self._bound_figures()[:1]
+            if (self._by or self._having) and not self._figures:
+                raise Unclear("a group without a figure")
+        if self._by:
+            ordered = [one.by for one in self._orders if isinstance(one.by, str)]
+            self._by += [path for path in ordered if path not in self._by]
+        elif self._having:
+            raise Unclear("a bound without a group")
+
+    def _add_top(self) -> None:
+        """The best of what is asked for, where nothing says by what."""
+        if not self._request.top or self._orders:
+            return
+        measure = next(iter(self._choice.measures.values()), None)
+        if not self._figures and measure is not None and self._listed is not None:
+            self._figures.append(Figure(operation="sum", of=measure.name))
+        if not self._figures:
+            raise Unclear("nothing says what is best")
+        self._orders.append(Order(by=self._figures[0], descending=self._request.top_down))
+
+    def _limit(self) -> int | None:
+        """How many rows are shown: of one end one, or a few where several are asked for."""
+        request = self._request
+        if request.limit is not None or not request.order:
+            return request.limit
+        if self._listed is None:
+            return 1 if self._meant.groups and self._is_superlative() else None
+        if request.direction or (self._by and not self._is_superlative()):
+            return None
+        return _LISTED if request.plural else 1
+
+    def _is_superlative(self) -> bool:
+        """Whether an end was said, and not only an order: most, best selling."""
+        return any(
+            item.has("most", "least", "selling", "tops") or item.meanings.degrees
+            for item in self._words.items
+            if item.role == "operator"
+        )
+
+    def _usual_order(self) -> Sequence[Order]:
+        """The order where none is said: by days, the biggest first, by name."""
+        direction = self._request.direction
+        spans = [one for one in self._by if isinstance(one, Span)]
+        if spans and direction != "desc":
+            return [Order(by=spans[0])]
+        if self._figures and self._by:
+            return [Order(by=self._figures[0], descending=direction != "asc")]
+        return self._order_of_rows(self._listed) if self._listed is not None else []
+
+    def _order_of_rows(self, target: Need) -> Sequence[Order]:
+        request = self._request
+        table = self._choice.model.tables[target.table]
+        if request.direction and table.date:
+            path = self._joined.path(target, table.date)
+            if self._by and path not in self._by:
+                return []
+            return [Order(by=path, descending=request.direction == "desc")]
+        by_name = request.alphabetical or not request.direction
+        columns = table.name if table.name and by_name else table.key
+        return [Order(by=self._joined.path(target, column)) for column in columns]

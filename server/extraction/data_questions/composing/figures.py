@@ -1,0 +1,58 @@
+"""The figures of a query: what is counted, added up or averaged, and where that is sound."""
+
+from typing import Final
+
+from server.extraction.data_questions.asked import Unclear
+from server.extraction.data_questions.columns import unit_of
+from server.extraction.data_questions.composing.choice import Choice
+from server.extraction.data_questions.composing.meant import FigureOf
+from server.extraction.data_questions.joins import Joined, Need
+from server.library.data_query import Figure
+
+_SCALES: Final = {
+    ("milliseconds", "seconds"): 1_000.0, ("milliseconds", "minutes"): 60_000.0,
+    ("milliseconds", "hours"): 3_600_000.0, ("seconds", "minutes"): 60.0,
+    ("seconds", "hours"): 3_600.0, ("minutes", "hours"): 60.0,
+}  # fmt: skip
+"""What the numbers of a column are divided by, by its unit and the one that is asked for."""
+
+
+def figure(choice: Choice, joined: Joined, what: FigureOf, unit: str) -> Figure:
+    """A figure, in the unit that is asked for; Unclear where rows would be counted twice."""
+    asked, column = what
+    if asked.measure:
+        return Figure(operation=asked.operation, of=choice.measures[asked.measure].name)
+    if column is not None:
+        path = choice.path(joined, column)
+        if asked.operation in ("sum", "average") and not _is_once(choice, joined, path):
+            raise Unclear("rows would be counted twice")
+        scale = _SCALES.get((unit_of(choice.model, column), unit), 1.0)
+        return Figure(operation=asked.operation, of=path, distinct=asked.distinct, scale=scale)
+    if asked.rows is None:
+        raise Unclear("nothing says what is counted")
+    return _number_of_rows(choice, joined, asked.rows)
+
+
+def _number_of_rows(choice: Choice, joined: Joined, rows: Need) -> Figure:
+    if rows.table == joined.root and not joined.ways.get(rows) and not joined.multiplies:
+        return Figure(operation="count")
+    key = choice.model.tables[rows.table].key
+    if len(key) != 1:
+        raise Unclear("count")
+    path = joined.path(choice.need_of(rows.table), key[0])
+    return Figure(operation="count", of=path, distinct=True)
+
+
+def _is_once(choice: Choice, joined: Joined, path: str) -> bool:
+    """Whether a column stands there once for each row of what is added up.
+
+    Of what a table joins two by two, it is once for each pair: films, by category.
+    """
+    *steps, _ = path.split(".")
+    against = {step for way in joined.ways.values() for step in way if step.startswith("<")}
+    if not steps:
+        return len(against) <= 1
+    if joined.root in choice.model.bridges:
+        return len(steps) == 1 and not against
+    to_pair, *on = steps
+    return len(on) == 1 and against == {to_pair}

@@ -1,0 +1,68 @@
+"""What is true of the rows that are asked for, as tests."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from server.extraction.data_questions.asked import DataRequest, Unclear
+from server.extraction.data_questions.composing.choice import Choice
+from server.extraction.data_questions.composing.meant import Alternatives, Meant
+from server.extraction.data_questions.joins import Joined
+from server.extraction.data_questions.meanings import Column
+from server.extraction.data_questions.words import Words
+from server.library.data_model import DataModel
+from server.library.data_query import Comparison, Test
+from server.text.periods import SpokenPeriod
+
+
+def row_tests(words: Words, request: DataRequest, choice: Choice, meant: Meant) -> Iterator[Test]:
+    """The values that are named, the conditions and the days."""
+    joined = meant.joined
+    for alternatives in meant.named:
+        yield from _value_tests(words, choice, joined, alternatives)
+    for column, comparison, value in meant.conditions:
+        yield Test(of=choice.path(joined, column), comparison=comparison, value=value)
+    for mine, theirs, comparison in request.against:
+        need = choice.need_of(mine.table)
+        path, than = joined.path(need, mine.column), joined.path(need, theirs.column)
+        yield Test(of=path, comparison=comparison, than=than)
+    for column, period in meant.days:
+        yield from day_tests(choice.model, choice.path(joined, column), column, period)
+
+
+def day_tests(model: DataModel, path: str, column: Column, period: SpokenPeriod) -> Iterator[Test]:
+    """That a day, or a year, is in a stretch of days."""
+    is_year = model.tables[column.table].columns[column.column].kind == "number"
+    if period.start is not None:
+        if is_year:
+            yield Test(of=path, comparison="least", value=period.start.year)
+        else:
+            yield Test(of=path, comparison="from", value=period.start.isoformat())
+    if period.end is not None:
+        if is_year:
+            yield Test(of=path, comparison="most", value=period.end.year)
+        else:
+            until = period.end + timedelta(days=1)
+            yield Test(of=path, comparison="until", value=until.isoformat())
+
+
+def _value_tests(
+    words: Words, choice: Choice, joined: Joined, named: Alternatives
+) -> Iterator[Test]:
+    """That a row has a value, or one of several; where it holds a list, that all are in it."""
+    value = named.value
+    need = choice.need_of_value(value)
+    in_list = (value.table, value.columns[0]) in words.lists
+    if named.others:
+        if len(value.columns) > 1:
+            raise Unclear("several names")
+        path = joined.path(need, value.columns[0])
+        texts = [one.values[0] for one in named.all]
+        if in_list:
+            yield from (Test(of=path, comparison="contains", value=text) for text in texts)
+        else:
+            yield Test(of=path, comparison="in", value=texts)
+        return
+    comparison: Comparison = "not" if named.negated else "contains" if in_list else "is"
+    pairs = list(zip(value.columns, value.values, strict=True))
+    for column, text in pairs[-1:] if value.part else pairs:
+        yield Test(of=joined.path(need, column), comparison=comparison, value=text)

@@ -1,0 +1,69 @@
+"""What is shown of the rows that are asked for: names, what is asked of them, details."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from server.extraction.data_questions.asked import DataRequest, Unclear
+from server.extraction.data_questions.composing.choice import Choice
+from server.extraction.data_questions.composing.meant import Meant
+from server.extraction.data_questions.joins import Joined, Need
+from server.extraction.data_questions.meanings import Column
+
+_MOST_DETAILS: Final = 8
+_TELLING: Final = frozenset({"date", "money", "number", "category", "flag"})
+"""What columns are for that tell rows without names apart."""
+
+
+def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Need) -> Sequence[str]:
+    """The columns that are shown of what is listed."""
+    joined = meant.joined
+    table = choice.model.tables[target.table]
+    asked = [
+        *_shown_paths(choice, request, meant, target),
+        *_names_beside(choice, request, joined, target),
+    ]
+    ends = [choice.path(joined, one.by) for one in meant.order if isinstance(one.by, Column)]
+    own = [joined.path(target, column) for column in table.name or table.key]
+    if not table.name and not asked:
+        asked = _details(choice, joined, target)
+    return list(dict.fromkeys([*own, *asked, *ends]))
+
+
+def _shown_paths(choice: Choice, request: DataRequest, meant: Meant, target: Need) -> Sequence[str]:
+    """The columns that are asked for, of which each row has one value."""
+    measured = any(asked.measure or asked.rows for asked in request.all_asked())
+    paths: list[str] = []
+    for column in meant.shown:
+        if choice.is_one_each(meant.joined, target, column):
+            paths.append(choice.path(meant.joined, column))
+        elif not measured:
+            raise Unclear(f"there may be several {column.column}")
+    return paths
+
+
+def _names_beside(
+    choice: Choice, request: DataRequest, joined: Joined, target: Need
+) -> Sequence[str]:
+    """The names of what else is shown of each row."""
+    way = joined.ways[target]
+    paths: list[str] = []
+    for need in request.shown_names:
+        if joined.ways[need][: len(way)] != way:
+            raise Unclear(f"there may be several {need.table}")
+        table = choice.model.tables[need.table]
+        paths += [joined.path(need, column) for column in table.name or table.key]
+    return paths
+
+
+def _details(choice: Choice, joined: Joined, target: Need) -> list[str]:
+    """What tells rows without names apart: days, amounts, and the names of what they are of."""
+    tables = choice.model.tables
+    table, way = tables[target.table], joined.ways[target]
+    found = [
+        ".".join((*way, name)) for name, told in table.columns.items() if told.kind in _TELLING
+    ]
+    for link in table.links:
+        other = tables.get(link.table)
+        if other is not None and len(link.columns) == 1:
+            found += [".".join((*way, link.columns[0], name)) for name in other.name]
+    return found[:_MOST_DETAILS]

@@ -1,0 +1,197 @@
+"""What is meant by all that is asked for: one column each, and the table to start from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from server.extraction.data_questions.asked import (
+    Asked,
+    Bound,
+    Condition,
+    DataRequest,
+    Each,
+    Ends,
+    Ordered,
+    Unclear,
+)
+from server.extraction.data_questions.columns import kind_of
+from server.extraction.data_questions.composing.choice import Choice
+from server.extraction.data_questions.composing.day_columns import day_column
+from server.extraction.data_questions.joins import Joined, Need
+from server.extraction.data_questions.meanings import Column, Columns, Value
+from server.extraction.data_questions.words import Words
+from server.library.data_model import DataModel
+from server.library.data_query import Comparison
+from server.text.durations import Duration
+from server.text.periods import SpokenPeriod
+
+
+class FigureOf(NamedTuple):
+    """A figure, and the column that it is of, where it is of one."""
+
+    asked: Asked
+    column: Column | None
+
+
+class OrderBy(NamedTuple):
+    """What rows are in order by."""
+
+    by: FigureOf | Column
+    descending: bool
+
+
+class Compared(NamedTuple):
+    """What a column is compared with."""
+
+    column: Column
+    comparison: Comparison
+    value: Any
+
+
+class Alternatives(NamedTuple):
+    """Values of the same columns that are named together, of which each will do."""
+
+    value: Value
+    others: tuple[Value, ...]
+    negated: bool
+
+    @property
+    def all(self) -> tuple[Value, ...]:
+        return (self.value, *self.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What is meant by all that is asked for."""
+
+    groups: Sequence[Need | Column | Each]
+    figures: Sequence[FigureOf]
+    shown: Sequence[Column]
+    named: Sequence[Alternatives]
+    conditions: Sequence[Compared]
+    order: Sequence[OrderBy]
+    days: Sequence[tuple[Column, SpokenPeriod]]
+    joined: Joined
+
+
+def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
+    """Decide which columns and values are meant; Unclear where no table reaches them all."""
+    groups: list[Need | Column | Each] = [
+        group if isinstance(group, Need | str) else choice.column(group) for group in request.groups
+    ]
+    figures = [_figure_of(choice, asked) for asked in request.figures]
+    shown = [choice.column(columns) for columns in request.shown if columns]
+    named = _alternatives(choice, request)
+    conditions = [_compared(choice, condition) for condition in request.conditions]
+    for one in request.against:
+        choice.column((one.mine,))
+    conditions += [_of_amount(words, request, bound) for bound in request.bounds]
+    ordered = [_ordered(choice, one.by) for one in request.order]
+    joined = choice.joined()
+    order = [
+        _order_by(choice, request, joined, one, by)
+        for one, by in zip(request.order, ordered, strict=True)
+    ]
+    for text in request.contained:
+        conditions.append(Compared(_name_column(choice.model, request), "contains", text))
+    days = [(day_column(choice, request, joined, d.columns), d.period) for d in request.days]
+    for column, _ in days:
+        choice.add(choice.need_of(column.table))
+    return Meant(groups, figures, shown, named, conditions, order, days, choice.joined())
+
+
+def _figure_of(choice: Choice, asked: Asked) -> FigureOf:
+    return FigureOf(asked, choice.column(asked.columns) if asked.columns else None)
+
+
+def _alternatives(choice: Choice, request: DataRequest) -> list[Alternatives]:
+    """The values that are named; those of one column that stand together are alternatives."""
+    found: dict[tuple[str, tuple[str, ...], bool], Alternatives] = {}
+    for named in request.named:
+        value = choice.value(named)
+        key = value.table, value.columns, named.negated
+        same = found.get(key)
+        others = (*same.others, value) if same is not None else ()
+        found[key] = Alternatives(same.value if same is not None else value, others, named.negated)
+    return list(found.values())
+
+
+def _compared(choice: Choice, condition: Condition) -> Compared:
+    column = choice.column(condition.columns)
+    told = choice.model.tables[column.table].columns[column.column]
+    value = condition.value
+    is_flag = isinstance(value, bool)
+    if told.kind == "date" and isinstance(value, int | float) and not is_flag:
+        raise Unclear("an age")
+    if isinstance(value, Duration):
+        value = _length(value, told.unit)
+    elif told.kind == "flag" and condition.comparison == "is":
+        value = told.yes if value else told.no
+    elif value is not None and not isinstance(value, bool | int | float | str):
+        value = float(value)
+    return Compared(column, condition.comparison, value)
+
+
+def _length(value: Duration, unit: str) -> int | float:
+    """A length of time in the unit of a column."""
+    in_milliseconds = unit == "milliseconds"
+    counted = value.count_in("second" if in_milliseconds else unit.rstrip("s"))
+    if counted is None:
+        raise Unclear("unit")
+    if in_milliseconds:
+        counted *= 1000
+    return int(counted) if counted == int(counted) else float(counted)
+
+
+def _of_amount(words: Words, request: DataRequest, bound: Bound) -> Compared:
+    """A bound without a name: of the one amount that the rows have."""
+    subject = request.subject
+    if subject is None:
+        raise Unclear("nothing says what is compared")
+    table, language = words.model.tables[subject.table], words.language
+    amounts = [name for name, told in table.columns.items() if told.kind == "money"]
+    for called in (language.prices, language.amounts):
+        best = [name for name in amounts if not {*called}.isdisjoint(table.columns[name].called)]
+        if best:
+            amounts = best
+            break
+    if len(amounts) != 1:
+        raise Unclear("nothing says what is compared")
+    return Compared(Column(subject.table, amounts[0]), bound.comparison, number_of(bound.value))
+
+
+def number_of(value: Any) -> int | float:
+    """A value as a number of a query."""
+    return value if isinstance(value, int | float) else float(value)
+
+
+def _ordered(choice: Choice, by: Asked | Ends | Columns) -> FigureOf | Column:
+    if isinstance(by, Asked):
+        return _figure_of(choice, by)
+    return choice.column(by.columns if isinstance(by, Ends) else by)
+
+
+def _order_by(
+    choice: Choice, request: DataRequest, joined: Joined, one: Ordered, by: FigureOf | Column
+) -> OrderBy:
+    """What rows are in order by: the sum of an amount of which each of them has several."""
+    if isinstance(by, FigureOf):
+        return OrderBy(by, one.descending)
+    target = request.target
+    if target is not None and not choice.is_one_each(joined, target, by):
+        if kind_of(choice.model, by) not in ("money", "number"):
+            raise Unclear(f"there may be several {by.column}")
+        return OrderBy(FigureOf(Asked("sum", columns=(by,)), by), one.descending)
+    degrees = one.by.degrees if isinstance(one.by, Ends) else ()
+    degree = next((degree for degree in degrees if by in degree.columns), None)
+    turned = degree is not None and degree.end == "least"
+    return OrderBy(by, one.descending is not turned)
+
+
+def _name_column(model: DataModel, request: DataRequest) -> Column:
+    """The column with the name of what is asked for."""
+    subject = request.subject
+    name = model.tables[subject.table].name if subject is not None else ()
+    if subject is None or len(name) != 1:
+        raise Unclear("text")
+    return Column(subject.table, name[0])

@@ -1,0 +1,127 @@
+"""What is listed, counted and added up, decided by all that was read."""
+
+from dataclasses import replace
+
+from server.extraction.data_questions.asked import Asked, DataRequest, Ends, Ordered, Unclear
+from server.extraction.data_questions.columns import kind_of
+from server.extraction.data_questions.composing.choice import Choice
+from server.extraction.data_questions.composing.subjects import (
+    named_row,
+    people,
+    thing_done,
+    things_of,
+)
+from server.extraction.data_questions.joins import Need
+from server.extraction.data_questions.meanings import Columns
+from server.extraction.data_questions.words import Words
+from server.library.data_model import DataModel
+
+
+def settle_target(words: Words, request: DataRequest) -> None:
+    """Decide what is listed and what is counted, as far as the words tell."""
+    if request.when and request.end_of_days:
+        if not (request.facts or request.also or request.target):
+            raise Unclear("when")
+        if request.target is not None:
+            request.also.append(request.target)
+            request.target = None
+            return
+    _sum_shown(words.model, request)
+    asks_rows = not (request.figures or request.order or request.having or request.shown)
+    if request.target is not None and asks_rows and (request.groups or _is_compared(request)):
+        request.counted, request.target = request.target, None
+        return
+    if request.target is None and request.shown and (request.having or request.order):
+        request.groups.insert(0, request.shown.pop(0))
+        if not request.figures:
+            return
+    if request.target is None and request.counted is None and not request.figures:
+        _find_target(words, request)
+
+
+def settle_facts(choice: Choice, request: DataRequest) -> None:
+    """Decide which table each verb names."""
+    for tables in request.facts:
+        table = choice.table(tables)
+        request.figures = [_of_table(asked, tables, table) for asked in request.figures]
+        request.order = [
+            Ordered(_of_table(by, tables, table), down)
+            if isinstance(by, Asked)
+            else Ordered(by, down)
+            for by, down in request.order
+        ]
+
+
+def settle_by_values(words: Words, request: DataRequest) -> None:
+    """Of what a name or a column tells: the price of X, the shortest comedy."""
+    model = words.model
+    ends = (one.by.columns for one in request.order if isinstance(one.by, Ends))
+    columns = next(filter(None, ends), None)
+    if columns is not None:
+        request.target = Need(columns[0].table)
+    elif request.numbered is not None:
+        request.target = request.numbered
+    elif request.when and request.facts:
+        return
+    elif request.shown or request.order:
+        request.target = named_row(model, request)
+    elif _is_held(words):
+        holders = [value.table for named in request.named for value in named.values]
+        request.target, request.plural = thing_done(model, request, holders), True
+    else:
+        _settle_by_kind(words, request)
+
+
+def _settle_by_kind(words: Words, request: DataRequest) -> None:
+    """Nothing but values is said: the things of such a kind, or what is called so."""
+    things = (things_of(words.model, v) for named in request.named for v in named.values)
+    thing = next(filter(None, things), None)
+    if thing is not None:
+        request.target, request.plural = thing, True
+        return
+    said = [item for item in words.items if item.role == "value"]
+    others = [item for item in words.items if item.role != "value" and not item.is_filler]
+    if len(said) != 1 or not all(item.meanings.nouns for item in others):
+        raise Unclear("nothing says what is asked for")
+    request.target = named_row(words.model, request)
+
+
+def _sum_shown(model: DataModel, request: DataRequest) -> None:
+    """Amounts that are asked for by group are added up: freight by country."""
+    sums = [_amounts(model, columns) for columns in request.shown]
+    others = request.figures or request.target or request.counted or request.order
+    if request.groups and sums and all(sums) and not others:
+        request.figures += [Asked("sum", columns=columns) for columns in sums]
+        request.shown.clear()
+
+
+def _amounts(model: DataModel, columns: Columns) -> Columns:
+    return tuple(column for column in columns if kind_of(model, column) == "money")
+
+
+def _find_target(words: Words, request: DataRequest) -> None:
+    model = words.model
+    if _is_compared(request) and request.facts:
+        request.figures.append(Asked("sum", "units"))
+        return
+    asks_thing = not (request.who or request.when or request.shown or request.numbered)
+    if request.facts and asks_thing:
+        request.target, request.plural = thing_done(model, request), not request.order
+    elif request.numbered and not request.shown and not request.named and _is_held(words):
+        request.target, request.plural = thing_done(model, request), True
+    elif request.who:
+        request.target, request.plural = people(model, request), not request.order
+
+
+def _is_compared(request: DataRequest) -> bool:
+    return request.compares and len(request.named) > 1
+
+
+def _is_held(words: Words) -> bool:
+    """Whether what is on or in something is asked for: what's on order 10500."""
+    return any(item.spoken in words.language.held for item in words.items)
+
+
+def _of_table(asked: Asked, tables: tuple[str, ...], table: str) -> Asked:
+    """How often something was done, by the table that it is of."""
+    return replace(asked, rows=Need(table), done=()) if asked.done == tables else asked

@@ -1,0 +1,89 @@
+"""What is asked for, where no noun says it: by what was done, by people, by names."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from server.extraction.data_questions.asked import DataRequest, Unclear
+from server.extraction.data_questions.joins import Need, join
+from server.extraction.data_questions.meanings import Value
+from server.library.data_model import DataModel
+
+_LINE: Final = -1.5
+"""What it is worth that something is on a line of what was done, and not done at a day."""
+_PAYING: Final = -1.5
+"""What it is worth that people pay, where something was done."""
+_NEAR: Final = 2
+"""So many links from a kind of things to the things."""
+
+
+def thing_done(model: DataModel, request: DataRequest, holders: Sequence[str] = ()) -> Need:
+    """What was bought or rented: the nearest thing with a name that is no person."""
+    held = {request.numbered.table} if request.numbered is not None else {*holders}
+    facts = [table for tables in request.facts for table in tables]
+    facts += [
+        name
+        for name, table in model.tables.items()
+        if any(link.table in held for link in table.links)
+    ]
+    named = {value.table for one in request.named for value in one.values}
+    ranked: list[tuple[float, int, str]] = []
+    for order, fact in enumerate(facts):
+        is_line = not model.tables[fact].date
+        for name, ways in model.reachable[fact].items():
+            other = model.tables[name]
+            is_thing = bool(other.name) and not other.people and not other.pays
+            if is_thing and name != fact and name not in holders and name not in named:
+                ranked.append((len(ways[0]) + _LINE * is_line, order, name))
+    if not ranked:
+        raise Unclear("nothing says what is asked for")
+    return Need(min(ranked)[2])
+
+
+def people(model: DataModel, request: DataRequest) -> Need:
+    """Who it is: people that are near to what was done, or to what else is named."""
+    candidates = [name for name, table in model.tables.items() if table.people]
+    told = [*(days.columns for days in request.days), *request.shown]
+    dated = {column.table for columns in told for column in columns}
+    own = next((table for table in candidates if table in dated), None)
+    if own is not None:
+        return Need(own)
+    needs = [Need(tables[0]) for tables in request.facts]
+    needs = needs or [Need(named.values[0].table) for named in request.named]
+    ranked: list[tuple[float, int, str]] = []
+    for order, table in enumerate(candidates):
+        found = join(model, [*needs, Need(table)])
+        if found is not None:
+            pays = model.tables[table].pays and bool(request.facts)
+            ranked.append((found.cost + _PAYING * pays, order, table))
+    if not ranked:
+        raise Unclear("who")
+    return Need(min(ranked)[2])
+
+
+def things_of(model: DataModel, value: Value) -> Need | None:
+    """What is of such a kind: the films, of a category."""
+    table = model.tables[value.table]
+    told = table.columns.get(value.columns[0])
+    if told is not None and told.kind == "category" and tuple(table.name) != value.columns:
+        return Need(value.table)
+    if table.links or table.people or not table.name:
+        return None
+    ranked: list[tuple[int, int, str]] = []
+    for order, (name, other) in enumerate(model.tables.items()):
+        ways = model.reachable[name].get(value.table, ())
+        if name != value.table and other.name and not other.people and ways:
+            ranked.append((len(ways[0]), order, name))
+    if not ranked or min(ranked)[0] > _NEAR:
+        return None
+    return Need(min(ranked)[2])
+
+
+def named_row(model: DataModel, request: DataRequest) -> Need:
+    """What has a whole name that was said, in the table of what is shown if there is one."""
+    shown = {column.table for columns in request.shown for column in columns}
+    for named in request.named:
+        own = [v for v in named.values if v.columns == tuple(model.tables[v.table].name)]
+        best = [value for value in own if value.table in shown] or own
+        if best:
+            return Need(best[0].table)
+    raise Unclear("nothing says what is asked for")

@@ -1,0 +1,71 @@
+"""Phrases as they are compared, and what each of them may mean."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from server.extraction.data_questions.meanings import Column, Meanings
+from server.text.stems import inflections, singular, without_accents
+from server.text.tokens import split_words
+
+LONGEST: Final = 12
+"""So many words of a phrase, and no more."""
+
+Phrase = tuple[str, ...]
+
+_T = TypeVar("_T")
+
+
+def phrase_of(text: str) -> Phrase:
+    """The words of a text as they are compared: no signs, no accents, no capitals."""
+    return tuple(without_accents(word) for word in split_words(text) if any(map(str.isalnum, word)))
+
+
+def forms_of(text: str) -> Iterator[tuple[Phrase, bool]]:
+    """A noun as it is said, and whether that is the plural."""
+    phrase = phrase_of(text)
+    if not phrase:
+        return
+    for form in inflections(phrase[-1]):
+        yield (*phrase[:-1], form), singular(form) != form
+
+
+@dataclass(slots=True)
+class PhraseBook:
+    """Phrases, and what each of them may mean."""
+
+    longest: int = 1
+    _meanings: dict[Phrase, Meanings] = field(default_factory=dict)
+
+    def of(self, phrase: Sequence[str]) -> Meanings | None:
+        """What a phrase may mean; None where it is not known."""
+        return self._meanings.get(tuple(phrase))
+
+    def at(self, words: Sequence[str], index: int) -> tuple[int, Meanings] | None:
+        """The longest phrase there, as the number of its words, and what it may mean."""
+        for size in range(min(self.longest, len(words) - index), 0, -1):
+            found = self._meanings.get(tuple(words[index : index + size]))
+            if found is not None:
+                return size, found
+        return None
+
+    def add(self, phrase: Phrase) -> Meanings:
+        """The meanings of a phrase, to which more may be added."""
+        self.longest = max(self.longest, min(len(phrase), LONGEST))
+        return self._meanings.setdefault(phrase, Meanings())
+
+
+def add_once(found: list[_T], one: _T) -> None:
+    """Add what is not there yet."""
+    if one not in found:
+        found.append(one)
+
+
+def add_column(found: list[Column], one: Column) -> None:
+    """Add a column, or its better name where it is there."""
+    for at, other in enumerate(found):
+        if other[:2] == one[:2]:
+            if one.rank < other.rank:
+                found[at] = one
+            return
+    found.append(one)

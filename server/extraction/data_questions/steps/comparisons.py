@@ -1,0 +1,183 @@
+"""What is compared with a number: a column, a figure, rows, or another column."""
+
+from typing import Final, NamedTuple
+
+from server.extraction.data_questions.asked import (
+    Against,
+    Asked,
+    Bound,
+    Condition,
+    DataRequest,
+    Having,
+)
+from server.extraction.data_questions.columns import columns_called, columns_with_unit
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.meanings import Columns
+from server.extraction.data_questions.words import Words, need_of, use
+from server.library.data_query import Comparison
+
+_NEAR: Final = 2
+"""So far a column stands from its number: 20 units in stock."""
+
+
+def read_comparisons(words: Words, request: DataRequest) -> None:
+    """More than 5 orders, between 10 and 20 dollars, below the reorder level."""
+    for item in words.items:
+        if item.role:
+            continue
+        if item.has("between"):
+            _read_between(words, request, item)
+        elif item.has("more", "less", "at_least", "at_most"):
+            _read_compared(words, request, item)
+        elif item.has("or_more", "or_less"):
+            amount = words.beside(item, -1)
+            if amount is not None and amount.is_amount:
+                use(item, role="operator")
+                what = _bounded(words, _Phrase(amount, amount, item))
+                comparison: Comparison = "least" if item.has("or_more") else "most"
+                _add(request, what, comparison, amount)
+
+
+class _Phrase(NamedTuple):
+    """A number that something is compared with, and the parts that belong to it."""
+
+    amount: Item
+    lead: Item
+    """What says how it is compared, or the number itself."""
+    last: Item
+
+
+_Bounded = Columns | Asked | None
+"""What has a bound: columns of which one is meant, a figure, or what is not said."""
+
+
+def _add(request: DataRequest, what: _Bounded, comparison: Comparison, amount: Item) -> None:
+    if what is None:
+        request.bounds.append(Bound(comparison, amount.value))
+    elif isinstance(what, Asked):
+        request.having.append(Having(what, comparison, amount.value))
+    else:
+        request.conditions.append(Condition(what, comparison, amount.value))
+
+
+def _read_between(words: Words, request: DataRequest, item: Item) -> None:
+    one = words.beside(item, 1)
+    two = words.beside(one, 1) if one is not None else None
+    if one is None or two is None or not one.is_amount or not two.is_amount:
+        return
+    use(item, role="operator")
+    if one.kind == "number" and two.kind == "money":
+        one.kind = "money"
+    what = _bounded(words, _Phrase(one, item, two))
+    use(two, role="value")
+    _add(request, what, "least", one)
+    _add(request, what, "most", two)
+
+
+def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
+    after = words.beside(item, 1)
+    if after is None or _read_columns_compared(words, request, item, after):
+        return
+    is_origin = item.has("at_least") and item.has("frames")  # “from 5”
+    if not after.is_amount or is_origin:
+        return
+    use(item, role="operator")
+    _add(request, _bounded(words, _Phrase(after, item, after)), _comparison(item), after)
+
+
+def _comparison(item: Item) -> Comparison:
+    if item.has("more"):
+        return "more"
+    if item.has("less"):
+        return "less"
+    return "least" if item.has("at_least") else "most"
+
+
+def _read_columns_compared(words: Words, request: DataRequest, item: Item, right: Item) -> bool:
+    """What is below the reorder level: a column against another one of the same table."""
+    theirs = words.numbers(right)
+    if right.role or not theirs or right.is_amount:
+        return False
+    left = words.free(item, -1)
+    named = words.numbers(left)
+    mine = named or _stocks_beside(words, theirs)
+    pairs = [(one, other) for one in mine for other in theirs if one.table == other.table]
+    if not pairs:
+        return False
+    use(item, right, role="operator")
+    if left is not None and named:
+        use(left)
+    request.against.append(Against(*pairs[0], "more" if item.has("more") else "less"))
+    return True
+
+
+def _stocks_beside(words: Words, theirs: Columns) -> Columns:
+    """What is in stock, in the tables of columns."""
+    stocks = columns_called(words.model, words.language.stocks)
+    return tuple(stock for other in theirs for stock in stocks if stock.table == other.table)
+
+
+def _bounded(words: Words, phrase: _Phrase) -> _Bounded:
+    """What a number is a bound of: a column beside it, rows, or what comes in."""
+    use(phrase.amount, role="value")
+    following = words.free(phrase.last, 1)
+    if following is not None and _is_measure(following):
+        use(following)
+        following = words.free(following, 1)
+    before = words.free(min(phrase.lead, phrase.amount, key=lambda item: item.place), -1)
+    if phrase.amount.kind == "duration":
+        return _bounded_length(words, before, following)
+    return _bounded_beside(words, phrase, before, following) or _bounded_figure(
+        phrase, before, following
+    )
+
+
+def _is_measure(item: Item) -> bool:
+    """Whether it only says what a number counts: kg."""
+    return item.has("measured") and not item.meanings.names_data
+
+
+def _bounded_length(words: Words, before: Item | None, following: Item | None) -> Columns:
+    if before is not None and before.has("last"):
+        use(before)
+    if following is not None and following.has("adjective"):
+        use(following)
+    return columns_with_unit(words.model)
+
+
+def _bounded_beside(
+    words: Words, phrase: _Phrase, before: Item | None, following: Item | None
+) -> Columns:
+    """The columns that are named after a number, or else before it."""
+    if following is not None and following.place - phrase.last.place <= _NEAR:
+        numbers = words.numbers(following)
+        if numbers:
+            use(following)
+            return numbers
+    numbers = words.numbers(before)
+    if before is not None and numbers:
+        use(before)
+    return numbers
+
+
+def _bounded_figure(phrase: _Phrase, before: Item | None, following: Item | None) -> _Bounded:
+    """How many there are, what a thing costs or what comes in; None where it is not said."""
+    need = need_of(following) if following is not None else None
+    if following is not None and need is not None and phrase.amount.kind == "number":
+        use(following)
+        return Asked("count", rows=need, distinct=True)
+    beside = [item for item in (before, following) if item is not None]
+    cost = next((item for item in beside if item.has("costs")), None)
+    if cost is not None:
+        use(cost)
+        return None
+    degrees = [degree for degree in phrase.lead.meanings.degrees if degree.compares]
+    if degrees:
+        return tuple(column for degree in degrees for column in degree.columns)
+    if following is not None and following.has("units"):
+        beside.reverse()
+    measured = next((item for item in beside if item.has("money", "money_done", "units")), None)
+    if measured is None:
+        return None
+    use(measured)
+    return Asked("sum", "units" if measured.has("units") else "money")

@@ -1,0 +1,75 @@
+"""How many there are of what."""
+
+from server.extraction.data_questions.asked import Asked, DataRequest, Unclear
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
+from server.extraction.data_questions.meanings import Column, Value
+from server.extraction.data_questions.words import Words, need_of, use
+
+
+def read_counts(words: Words, request: DataRequest) -> None:
+    """How many customers, how many units, how many different countries."""
+    for item in words.items:
+        if item.role or not item.has("counts"):
+            continue
+        counted = _counted(words, request, item)
+        if counted is not None:
+            use(item, role="operator")
+            _read_counted(words, request, counted)
+        elif request.having or request.counted is not None:
+            use(item)
+        else:
+            raise Unclear("count")
+
+
+def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
+    """What is counted, after what is only told of it: how many of our Canadian customers."""
+    other = words.beside(item, 1)
+    while other is not None:
+        known = other.meanings
+        if other.names_table or known.done or other.has("units"):
+            return other
+        if known.values and _is_kind(words, other) and not _noun_follows(words, other):
+            return other
+        if other.kind in ("unknown", "period") and not known.names_data:
+            return None
+        if request.distinct and known.columns:
+            return other
+        other = words.beside(other, 1)
+    return None
+
+
+def _is_kind(words: Words, item: Item) -> bool:
+    values = item.meanings.values
+    return any(words.kind(Column(v.table, v.columns[0])) == "category" for v in values)
+
+
+def _noun_follows(words: Words, item: Item) -> bool:
+    following = words.beside(item, 1)
+    return following is not None and bool(following.meanings.nouns)
+
+
+def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
+    known = item.meanings
+    if item.has("units") and not known.nouns:
+        use(item)
+        request.figures.append(Asked("sum", "units"))
+    elif item.names_table:
+        use(item)
+        request.counted = need_of(item)
+    elif known.done:
+        use(item)
+        request.figures.append(request.times(known.done))
+    elif request.distinct and known.columns:
+        use(item)
+        columns = tuple(known.columns)
+        request.figures.append(Asked("count", columns=columns, distinct=True))
+    else:
+        request.counted = _flagged(words, known.values[0])
+
+
+def _flagged(words: Words, value: Value) -> Need:
+    """What has a flag that is named and is of a value; else what has the value."""
+    tables = (flag.table for item in words.items for flag in words.flags(item))
+    flagged = (table for table in tables if value.table in words.model.reachable[table])
+    return Need(next(flagged, value.table))

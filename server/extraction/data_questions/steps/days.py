@@ -1,0 +1,75 @@
+"""Stretches of days, and of what they are."""
+
+from datetime import timedelta
+from typing import Final
+
+from server.extraction.data_questions.asked import EACH, DataRequest, Days, Each, Unclear
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.meanings import Columns
+from server.extraction.data_questions.words import Words, use
+from server.text.periods import SpokenPeriod
+
+_MONTHS: Final = 12
+
+
+def read_days(words: Words, request: DataRequest) -> None:
+    """In 2025, since March; 2024 and 2025 side by side."""
+    for item in words.left():
+        if item.kind == "period":
+            use(item, role="value")
+            columns = _columns_beside(words, request, item)
+            if request.days:
+                _read_two_periods(request, request.days.pop().period, item.value)
+            else:
+                request.days.append(Days(item.value, columns))
+
+
+def read_leftovers(words: Words, request: DataRequest) -> None:
+    """Small words that mean something only beside what else was read."""
+    if request.days or any(absent.days for absent in request.absent):
+        use(*(item for item in words.left() if item.has("recent")))
+    for item in words.left():
+        each = next((each for each in EACH if item.has(each)), None)
+        if each is not None and (request.top or request.order):
+            use(item, role="operator")
+            request.groups.append(each)
+            request.limit = request.limit or 1
+            request.top = not request.order
+        elif item.has("each") and request.having:
+            use(item)
+
+
+def _columns_beside(words: Words, request: DataRequest, item: Item) -> Columns:
+    """The columns of the days that a verb beside tells: shipped in May."""
+    columns: Columns = ()
+    for step in (-1, 1):
+        other = words.beside(item, step)
+        if other is None or other.role or not other.meanings.dates or columns:
+            continue
+        use(other)
+        if other.meanings.done:
+            request.facts.append(tuple(other.meanings.done))
+        else:
+            columns = tuple(other.meanings.dates)
+    return columns
+
+
+def _read_two_periods(request: DataRequest, first: SpokenPeriod, second: SpokenPeriod) -> None:
+    """2024 and 2025, October and November: each by itself."""
+    each = _calendar(first)
+    if each is None or _calendar(second) != each or request.spans or request.groups:
+        raise Unclear("two stretches of days")
+    size = len("2025") if each == "year" else len("2025-01")
+    starts = [period.start for period in (first, second) if period.start is not None]
+    request.spans = tuple(sorted(start.isoformat()[:size] for start in starts))
+    request.groups.append(each)
+
+
+def _calendar(period: SpokenPeriod) -> Each | None:
+    """Whether it is one year or one month of the calendar."""
+    start, end = period.start, period.end
+    if start is None or end is None or start.day != 1 or (end + timedelta(days=1)).day != 1:
+        return None
+    if (start.month, end.month, start.year) == (1, _MONTHS, end.year):
+        return "year"
+    return "month" if (start.year, start.month) == (end.year, end.month) else None

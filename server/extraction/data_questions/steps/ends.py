@@ -1,0 +1,178 @@
+"""The ends of an order, and how many of them: top 5, the cheapest, the last order, most sold."""
+
+from typing import Final
+
+from server.extraction.data_questions.asked import EACH, Asked, DataRequest, Ends, Ordered
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.meanings import Column, Columns
+from server.extraction.data_questions.words import Words, measure_of, need_of, use
+from server.library.data_query import Operation
+
+_LIMITED: Final = ("tops", "most", "least", "selling", "first", "last")
+
+
+def read_limits(words: Words, request: DataRequest) -> None:
+    """How many rows are shown: the 5 longest, 3 customers with the most orders."""
+    for item in words.left():
+        if item.kind == "number" and isinstance(item.value, int) and _is_limit(words, item):
+            request.limit = item.value
+            use(item, role="value")
+
+
+def _is_limit(words: Words, item: Item) -> bool:
+    left, right = words.beside(item, -1), words.beside(item, 1)
+    for other in (left, right):
+        if other is not None and not other.role and (other.has(*_LIMITED) or other.is_end):
+            return True
+    return (
+        right is not None
+        and right.meanings.names_data
+        and (left is None or not left.meanings.nouns)
+        and any(i.has("most", "least", "selling") or i.is_end for i in words.after(item))
+    )
+
+
+def read_ends(words: Words, request: DataRequest) -> None:
+    """Which end of which order is asked for."""
+    for item in words.items:
+        if not item.role and (item.has(*_LIMITED) or item.is_end):
+            _read_end(words, request, item)
+
+
+def _read_end(words: Words, request: DataRequest, item: Item) -> None:
+    after = words.free(item, 1)
+    descending = not item.has("least")
+    if item.has("selling"):
+        use(item, role="operator")
+        request.order.append(Ordered(Asked("sum", "units"), descending=True))
+    elif item.is_end and not _leads_to_number(words, item, after):
+        use(item, role="operator")
+        degrees = tuple(degree for degree in item.meanings.degrees if not degree.compares)
+        request.order.append(Ordered(Ends(degrees), descending=True))
+    elif item.has("last", "first") and not item.has("most", "least", "tops"):
+        _read_last(words, request, item, after)
+    elif item.has("tops"):
+        use(item, role="operator")
+        request.top = True
+    elif after is None:
+        before = words.free(item, -1)
+        if before is not None and before.meanings.done:
+            use(item, before, role="operator")
+            request.order.append(Ordered(request.times(before.meanings.done), descending))
+    else:
+        _read_end_of(words, request, item, after)
+
+
+def _leads_to_number(words: Words, item: Item, after: Item | None) -> bool:
+    """Whether the end is one of a number that follows, and tells nothing else."""
+    if after is None or not item.has("most", "least"):
+        return False
+    return bool(words.numbers(after)) or after.has("money")
+
+
+def _read_last(words: Words, request: DataRequest, item: Item, after: Item | None) -> None:
+    """The last one to sign up, the first order; when something was for the last time."""
+    last = item.has("last")
+    if request.when:
+        use(item, role="operator")
+        request.end_of_days = "highest" if last else "lowest"
+        return
+    dated = _dated(words, item)
+    if dated is not None:
+        use(item, dated, role="operator")
+        request.order.append(Ordered(tuple(dated.meanings.dates), last))
+    elif after is not None and after.meanings.nouns:
+        table = after.meanings.nouns[0].table
+        date = words.model.tables[table].date
+        if date:
+            use(item, role="operator")
+            request.order.append(Ordered((Column(table, date),), last))
+
+
+def _dated(words: Words, item: Item) -> Item | None:
+    """What tells a day: just before, or anywhere after."""
+    before = words.free(item, -1)
+    nearby = [*([before] if before is not None else []), *words.after(item)]
+    return next(
+        (i for i in nearby if not i.role and i.meanings.dates and not i.meanings.nouns), None
+    )
+
+
+def _read_end_of(words: Words, request: DataRequest, item: Item, after: Item) -> None:
+    """The most of what follows: the most orders, the highest price, the best month."""
+    descending = not item.has("least")
+    each = next((each for each in EACH if after.has(each)), None)
+    if each is not None:
+        use(item, after, role="operator")
+        request.groups.append(each)
+        request.top, request.top_down = True, descending
+        request.limit = request.limit or 1
+        return
+    head = words.next(after)
+    if head is not None and after.meanings.nouns and not head.role and words.numbers(head):
+        use(after)
+        after = head
+    known = after.meanings
+    if after.has("most", "least") and not known.names_data:
+        return
+    if after.has("money", "units"):
+        use(item, after, role="operator")
+        request.order.append(Ordered(Asked("sum", measure_of(after)), descending))
+    elif numbers := words.numbers(after):
+        use(item, after, role="operator")
+        _read_end_of_numbers(words, request, item, numbers)
+    elif known.done and not known.nouns:
+        use(item, after, role="operator")
+        request.order.append(Ordered(request.times(known.done), descending))
+    elif known.nouns and _is_of_number(words, item) and _is_object(words, after):
+        use(item, after, role="operator")
+        counted = Asked("count", rows=need_of(after), distinct=True)
+        request.order.append(Ordered(counted, descending))
+    elif known.nouns and _is_of_size(words, item) and _earns(words, known.nouns[0].table):
+        use(item, role="operator")
+        request.order.append(Ordered(Asked("sum", "money"), descending))
+    else:
+        use(item, role="operator")
+        request.top, request.top_down = True, descending
+
+
+def _read_end_of_numbers(words: Words, request: DataRequest, item: Item, numbers: Columns) -> None:
+    """Of rows that stand before it, their order; by itself, a figure."""
+    if any(other.meanings.nouns and not other.role for other in words.before(item)):
+        request.order.append(Ordered(numbers, not item.has("least")))
+        return
+    request.figures.append(Asked("lowest" if item.has("least") else "highest", columns=numbers))
+    for other in words.before(item):  # the lowest and the highest price
+        if not other.role and other.has("most", "least"):
+            use(other, role="operator")
+            operation: Operation = "lowest" if other.has("least") else "highest"
+            request.figures.insert(0, Asked(operation, columns=numbers))
+
+
+def _is_of_number(words: Words, item: Item) -> bool:
+    """Whether an end is one of how many."""
+    return item.last_word in words.language.ends_of_number
+
+
+def _is_of_size(words: Words, item: Item) -> bool:
+    """Whether an end is one of size, and not of how often or how well."""
+    return item.last_word in words.language.ends_of_size
+
+
+def _is_object(words: Words, item: Item) -> bool:
+    """Whether what a noun names is counted, as in “has the most tracks”, and not asked for."""
+    return any(
+        other.names_table or other.has("who") or other.meanings.columns
+        for other in words.before(item)
+        if not other.role
+    )
+
+
+def _earns(words: Words, table: str) -> bool:
+    """Whether something is added up over the rows of a table, or over those that belong to it."""
+    near = {table} | {
+        name
+        for name, told in words.model.tables.items()
+        if not told.name and any(link.table == table for link in told.links)
+    }
+    return any(m.kind == "money" and m.table in near for m in words.model.measures)

@@ -1,0 +1,125 @@
+"""What many rows come to: totals, averages, revenue."""
+
+from collections.abc import Sequence
+
+from server.extraction.data_questions.asked import Asked, DataRequest
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
+from server.extraction.data_questions.words import Words, measure_of, need_of, use
+from server.library.data_query import Operation
+
+
+def read_figures(words: Words, request: DataRequest) -> None:
+    """The average price, total revenue, how much was sold."""
+    for item in words.items:
+        if not item.role and item.has("totals", "averages"):
+            _read_figure(words, request, item)
+    for item in words.left():
+        if item.has("money", "units") and not item.meanings.nouns:
+            use(item)
+            asked = Asked("sum", measure_of(item))
+            if asked not in request.figures:
+                request.figures.append(asked)
+
+
+def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
+    operation: Operation = "average" if item.has("averages") else "sum"
+    amount, passed, verbs = _following(words, item)
+    if amount is not None:
+        use(item, amount, role="operator")
+        request.figures.append(_figure_of(words, operation, amount, passed))
+        use(*passed)
+        request.also += [need for noun in passed if (need := need_of(noun)) is not None]
+    elif words.is_how_much(item):
+        _read_how_much(words, request, item, passed, verbs)
+    else:
+        _read_total(words, request, item, passed)
+
+
+def _following(words: Words, item: Item) -> tuple[Item | None, list[Item], list[Item]]:
+    """The amount after a part, the nouns and verbs up to there."""
+    nouns: list[Item] = []
+    verbs: list[Item] = []
+    for other in words.after(item):
+        if other.is_filler or other.role:
+            continue
+        if words.names_amount(other):
+            return other, nouns, verbs
+        if other.has("money_done"):
+            verbs.append(other)
+        elif other.meanings.nouns:
+            nouns.append(other)
+        elif other.kind == "unknown":
+            break
+    return None, nouns, verbs
+
+
+def _figure_of(words: Words, operation: Operation, amount: Item, nouns: Sequence[Item]) -> Asked:
+    """What an amount comes to, of the tables that are named before it."""
+    numbers = words.numbers(amount)
+    if not numbers:
+        return Asked(operation, measure_of(amount))
+    near = {noun.table for item in nouns for noun in item.meanings.nouns}
+    return Asked(operation, columns=tuple(c for c in numbers if c.table in near) or numbers)
+
+
+def _read_how_much(
+    words: Words, request: DataRequest, item: Item, nouns: Sequence[Item], verbs: Sequence[Item]
+) -> None:
+    """How much was spent, how much is the order 10300."""
+    if verbs:
+        use(item, verbs[0], role="operator")
+        request.figures.append(Asked("sum", "money"))
+    else:
+        _read_amount_of(words, request, item, nouns)
+
+
+def _read_total(words: Words, request: DataRequest, item: Item, nouns: Sequence[Item]) -> None:
+    """A total or an average of what stands before it, of itself, or of what it is said of."""
+    operation: Operation = "average" if item.has("averages") else "sum"
+    before = next(
+        (
+            other
+            for other in reversed(words.before(item))
+            if not other.role and (words.numbers(other) or other.has("money"))
+        ),
+        None,
+    )
+    own = words.numbers(item)
+    if before is not None:
+        use(item, before, role="operator")
+        numbers = words.numbers(before)
+        asked = Asked(operation, columns=numbers) if numbers else Asked(operation, "money")
+        request.figures.append(asked)
+        return
+    if own and not nouns and not any(i.meanings.nouns for i in words.before(item)):
+        use(item, role="operator")
+        request.figures.append(Asked("sum", columns=own))
+        return
+    if _read_amount_of(words, request, item, nouns):
+        return
+    if operation == "sum" and len(nouns) == 1 and nouns[0].meanings.plural:
+        use(item, nouns[0], role="operator")
+        request.counted = need_of(nouns[0])
+
+
+def _read_amount_of(words: Words, request: DataRequest, item: Item, nouns: Sequence[Item]) -> bool:
+    """Total of order 10300, the average payment: what comes in by it."""
+    operation: Operation = "average" if item.has("averages") else "sum"
+    for noun in nouns:
+        tables = {called.table for called in noun.meanings.nouns}
+        own = [m for m in words.model.measures if m.kind == "money" and m.table in tables]
+        after = words.next(noun)
+        numbered = after is not None and after.kind == "number"
+        if own and (operation == "average" or numbered):
+            use(item, role="operator")
+            if not numbered:
+                use(noun)
+            request.figures.append(Asked(operation, "money"))
+            request.also.append(Need(own[0].table))
+            return True
+        if numbered and operation == "sum":
+            use(item, role="operator")
+            request.figures.append(Asked("sum", "money"))
+            return True
+    return False

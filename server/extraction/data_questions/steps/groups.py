@@ -1,0 +1,94 @@
+"""What rows are put together by, and the order that is said with “by”."""
+
+from typing import Final
+
+from server.extraction.data_questions.asked import Asked, DataRequest, Ordered
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
+from server.extraction.data_questions.meanings import Columns
+from server.extraction.data_questions.words import Words, measure_of, need_of, use
+
+_GROUPED: Final = frozenset({"category", "text", "number", "flag", "date"})
+"""What columns are for by which rows are put together."""
+
+
+def read_groups(words: Words, request: DataRequest) -> None:
+    """Per country, by city; by revenue, by number of orders."""
+    for item in words.items:
+        if item.role or not item.has("each", "by"):
+            continue
+        after = words.free(item, 1)
+        if after is None:
+            continue
+        if item.has("by") and words.names_amount(after) and not after.meanings.nouns:
+            use(item, role="operator")
+            _read_order(words, request, after)
+        elif item.has("by") and after.has("counts"):
+            _read_order_by_number(words, request, item, after)
+        elif not (item.has("by") and after.meanings.values and not after.meanings.nouns):
+            _read_group(words, request, item, after)
+
+
+def _read_order(words: Words, request: DataRequest, amount: Item) -> None:
+    use(amount, role="operator")
+    beside = words.free(amount, 1)
+    while (
+        beside is not None
+        and (words.numbers(beside) or beside.has("money_done"))
+        and not beside.meanings.nouns
+    ):
+        use(beside)  # by total amount spent
+        beside = words.free(beside, 1)
+    if amount.has("money", "units"):
+        asked = Asked("sum", measure_of(amount))
+        request.order.append(Ordered(asked, request.direction != "asc"))
+    else:
+        descending = request.top or request.direction == "desc"
+        request.order.append(Ordered(words.numbers(amount), descending))
+
+
+def _read_order_by_number(words: Words, request: DataRequest, item: Item, count: Item) -> None:
+    noun = words.free(count, 1)
+    if noun is not None and noun.meanings.nouns:
+        use(item, count, noun, role="operator")
+        asked = Asked("count", rows=need_of(noun), distinct=True)
+        request.order.append(Ordered(asked, request.direction != "asc"))
+
+
+def _read_group(words: Words, request: DataRequest, lead: Item, after: Item) -> None:
+    group = _group_of(words, after)
+    if group is None:
+        following = words.free(after, 1)  # each of our support reps
+        if after.kind == "unknown" or following is None:
+            return
+        group = _group_of(words, following)
+        if group is None:
+            return
+        use(following, role="operator")
+    head = words.next(after)  # by product category
+    if isinstance(group, Need) and head is not None and not head.role:
+        need = need_of(head)
+        if need is not None and not head.meanings.plural:
+            use(head, role="operator")
+            group = need
+    use(lead, after, role="operator")
+    request.groups.append(group)
+    _read_second(words, request, after)
+
+
+def _read_second(words: Words, request: DataRequest, first: Item) -> None:
+    """Both: by country and city."""
+    second = words.free(first, 1)
+    if second is None:
+        return
+    between = " ".join(item.spoken for item in words.items[first.place + 1 : second.place])
+    group = _group_of(words, second) if between in words.language.together else None
+    if group is not None:
+        use(second, role="operator")
+        request.groups.append(group)
+
+
+def _group_of(words: Words, item: Item) -> Need | Columns | None:
+    if item.names_table:
+        return need_of(item)
+    return tuple(c for c in item.meanings.columns if words.kind(c) in _GROUPED) or None

@@ -1,0 +1,59 @@
+"""How an answer is to be told: in which order and unit, side by side, month by month."""
+
+from server.extraction.data_questions.asked import EACH, DataRequest
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.words import Words, use
+
+
+def read_manner(words: Words, request: DataRequest) -> None:
+    """Alphabetically, biggest first, in minutes, different ones, compared."""
+    for item in words.items:
+        if item.has("alphabetical"):
+            use(item, role="operator")
+            request.alphabetical = True
+        elif item.has("descending", "ascending"):
+            use(item, role="operator")
+            request.direction = "desc" if item.has("descending") else "asc"
+        elif _is_unit(words, item):
+            use(item, role="operator")
+            request.unit = item.spoken
+        elif item.has("different"):
+            use(item, role="operator")
+            request.distinct = True
+        elif item.has("compare") or (item.has("or_more") and _leads_to_name(words, item)):
+            _read_compare(words, request, item)
+
+
+def read_times(words: Words, request: DataRequest) -> None:
+    """Month by month; when something was."""
+    first = words.first()
+    for item in words.items:
+        for each in EACH:
+            if item.has(f"{each}s"):
+                request.groups.append(each)
+                use(item, role="operator")
+        if item.has("when") and item is first:
+            request.when = True
+            use(item)
+
+
+def _is_unit(words: Words, item: Item) -> bool:
+    if item.kind != "unknown" or item.spoken not in words.language.asked_units:
+        return False
+    lead = words.previous(item)
+    return lead is not None and lead.spoken in words.language.unit_leads
+
+
+def _leads_to_name(words: Words, item: Item) -> bool:
+    beside = words.beside(item, 1)
+    return beside is not None and bool(beside.meanings.values)
+
+
+def _read_compare(words: Words, request: DataRequest, item: Item) -> None:
+    """Whether two names are told side by side: A versus B, more A or B."""
+    several = sum(bool(other.meanings.values) for other in words.items) > 1
+    said = item.spoken
+    if several and (item.has("more") or said not in words.language.alternatives):
+        request.compares = True
+    if said not in words.language.only_more or request.compares:
+        use(item, role="operator")

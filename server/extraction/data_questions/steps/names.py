@@ -1,0 +1,87 @@
+"""The rows that are named: by a value, by a number, or by a text that their name contains."""
+
+from typing import Final
+
+from server.extraction.data_questions.asked import Condition, DataRequest, Named, Unclear
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
+from server.extraction.data_questions.meanings import Column, Value
+from server.extraction.data_questions.words import Words, use
+
+_QUOTES: Final = "\"'“”‘’„«»"
+
+
+def read_number(words: Words, request: DataRequest, item: Item) -> None:
+    """The number of a row: order 10500."""
+    before = words.beside(item, -1)
+    if before is None or not before.meanings.nouns:
+        raise Unclear(item.said)
+    table = before.meanings.nouns[0].table
+    keys = words.model.tables[table].key
+    is_list = before.meanings.plural and before.role
+    if len(keys) != 1 or is_list:
+        raise Unclear(item.said)
+    use(item, role="value")
+    use(before)
+    request.numbered = Need(table)
+    request.conditions.append(Condition((Column(table, keys[0]),), "is", item.value))
+
+
+def read_value(words: Words, request: DataRequest, item: Item) -> None:
+    """A value, with the noun beside it that says what it is of: the artist Queen."""
+    near = _read_nouns_beside(words, item)
+    if _read_role(words, request, item):
+        return
+    values = item.meanings.values
+    values = [value for value in values if not value.part] or values
+    exact = [v for v in values if v.table in near or f"{v.table}.{v.columns[0]}" in near]
+    use(item, role="value")
+    request.named.append(Named(tuple(exact or values)))
+
+
+def read_contained(words: Words, request: DataRequest, item: Item) -> None:
+    """Tracks with "blues" in the title."""
+    for step in (1, -1):
+        other = words.free(item, step)
+        if other is None or (other.kind != "unknown" and not other.meanings.values):
+            continue
+        text = other.said.strip(_QUOTES)
+        if text:
+            use(other, role="value")
+            use(item, role="operator")
+            request.contained.append(text)
+            return
+
+
+def _read_nouns_beside(words: Words, item: Item) -> set[str]:
+    """The tables and columns of a value that are named beside it."""
+    own = {value.table for value in item.meanings.values}
+    own |= {f"{v.table}.{column}" for v in item.meanings.values for column in v.columns}
+    near: set[str] = set()
+    for step in (-1, 1):
+        other = words.beside(item, step)
+        if other is None:
+            continue
+        said = {noun.table for noun in other.meanings.nouns}
+        said |= {f"{column.table}.{column.column}" for column in other.meanings.columns}
+        if said & own:
+            near |= said & own
+            if not other.role and (step == 1 or not other.meanings.plural):
+                use(other)
+    return near
+
+
+def _read_role(words: Words, request: DataRequest, item: Item) -> bool:
+    """Those of whom somebody is something: reporting to Ana."""
+    before = words.previous(item)
+    if before is None or before.meanings.nouns or not before.meanings.roles:
+        return False
+    role = before.meanings.roles[0]
+    held: tuple[Value, ...] = tuple(v for v in item.meanings.values if v.table == role.table)
+    if not held or before.last_word not in words.language.role_leads:
+        return False
+    use(before, item, role="value")
+    if request.target is None or request.target == role:
+        request.target, request.plural = Need(role.owner), True
+    request.named.append(Named(held, need=role))
+    return True

@@ -1,0 +1,163 @@
+"""What is left of a question: names, columns that are shown, conditions without a comparison."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from server.extraction.data_questions.asked import Bound, Condition, DataRequest
+from server.extraction.data_questions.columns import columns_called
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.meanings import Column, Columns
+from server.extraction.data_questions.steps.names import read_contained, read_number, read_value
+from server.extraction.data_questions.words import Words, need_of, use
+
+_FEW_WORDS: Final = 3
+"""So far before a column stands that there is one: have an email."""
+_HELD: Final = frozenset({"text", "contact", "category"})
+"""What columns are for that may have no value."""
+
+
+def read_rest(words: Words, request: DataRequest) -> None:
+    """Read every part that no other step has used, as what it names."""
+    for item in words.items:
+        if not item.role:
+            _read_names(words, request, item)
+
+
+def _read_names(words: Words, request: DataRequest, item: Item) -> None:
+    known = item.meanings
+    cost = _cost_before(words, item) if item.is_amount else None
+    if item.has("who"):
+        request.who = True
+        use(item)
+    elif cost is not None:
+        use(cost)
+        use(item, role="value")
+        request.bounds.append(Bound("is", item.value))
+    elif item.kind == "number":
+        read_number(words, request, item)
+    elif flags := words.flags(item):
+        _read_flag(words, request, item, flags)
+    elif known.values and not (known.nouns and not item.capital):
+        read_value(words, request, item)
+    elif item.names_table:
+        _read_noun(words, request, item)
+    else:
+        _read_told(words, request, item)
+
+
+def _read_told(words: Words, request: DataRequest, item: Item) -> None:
+    """What is told of rows, and names none."""
+    known = item.meanings
+    if item.has("zero"):
+        _read_zero(words, request, item)
+    elif item.has("contains"):
+        read_contained(words, request, item)
+    elif known.columns:
+        _read_column(words, request, item)
+    elif item.has("adjective") and not request.figures:
+        use(item)
+        columns = (column for degree in known.degrees for column in degree.columns)
+        request.shown.append(tuple(columns))
+    elif known.done:
+        use(item)
+        request.facts.append(tuple(known.done))
+    elif known.dates:
+        use(item)
+        if request.when:
+            request.shown.append(tuple(known.dates))
+        else:
+            request.conditions.append(Condition(tuple(known.dates), "given", value=True))
+
+
+def _cost_before(words: Words, item: Item) -> Item | None:
+    """What says that a number is what something costs: films that cost 0.99."""
+    before = words.free(item, -1)
+    return before if before is not None and before.has("costs") else None
+
+
+def _read_flag(words: Words, request: DataRequest, item: Item, flags: Columns) -> None:
+    use(item)
+    if request.target is None and _is_verdict(words):
+        request.shown.append(flags)
+    else:
+        request.conditions.append(Condition(flags, "is", not item.has("flag_not")))
+
+
+def _is_verdict(words: Words) -> bool:
+    """Whether a yes or a no is asked for, about something that has a name."""
+    return words.items[0].first_word in words.language.verdicts
+
+
+def _read_zero(words: Words, request: DataRequest, item: Item) -> None:
+    """Of what there is none in stock."""
+    stocks = columns_called(words.model, words.language.stocks)
+    if stocks:
+        use(item)
+        request.conditions.append(Condition(stocks, "is", 0))
+
+
+def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
+    """A table that is named besides; or a column or a name that is shown of the target."""
+    need = need_of(item)
+    if need is None:
+        return
+    use(item)
+    target = request.target
+    if target is not None:
+        own = tuple(column for column in item.meanings.columns if column.table == target.table)
+        if own:
+            request.shown.append(own)
+            return
+        if request.shown or _is_listed(words, item):
+            request.shown_names.append(need)
+    request.also.append(need)
+
+
+def _is_listed(words: Words, item: Item) -> bool:
+    """Whether a column follows after a comma or an and: name, breed and date of birth."""
+    following = words.after(item)[:2]
+    return any(other.meanings.columns and not other.meanings.values for other in following)
+
+
+def _read_column(words: Words, request: DataRequest, item: Item) -> None:
+    """A column that is asked for, or that has to be there: customers with a company."""
+    columns: Columns = tuple(item.meanings.columns)
+    subject = request.subject
+    if subject is not None:
+        names = _names_among(words, columns)
+        own = _columns_of(words, item, columns, subject.table)
+        columns = own or tuple(column for column in columns if column not in names)
+        if not columns or (own and all(column in names for column in own)):
+            use(item)
+            return
+    if _is_had(words, item) and all(words.kind(column) in _HELD for column in columns):
+        if not any(condition.columns == columns for condition in request.conditions):
+            request.conditions.append(Condition(columns, "given", value=True))
+    elif request.counted is not None:
+        return
+    use(item)
+    request.shown.append(columns)
+
+
+def _names_among(words: Words, columns: Sequence[Column]) -> Columns:
+    """The columns that are the name of a row, and are called by their best name."""
+    tables = words.model.tables
+    return tuple(c for c in columns if c.rank == 0 and c.column in tables[c.table].name)
+
+
+def _columns_of(words: Words, item: Item, columns: Sequence[Column], table: str) -> Columns:
+    date = words.model.tables[table].date
+    if item.has("day") and date:
+        return (Column(table, date),)
+    return tuple(column for column in columns if column.table == table)
+
+
+def _is_had(words: Words, item: Item) -> bool:
+    """Whether it is said that there is such a thing: customers who have an email."""
+    near = words.items[max(0, item.place - _FEW_WORDS) : item.place]
+    lead = [other.spoken for other in near if other.is_filler]
+    if not lead:
+        return False
+    language = words.language
+    has_one = lead[-1] in language.articles and not language.having.isdisjoint(lead)
+    return has_one or lead[-1] in language.having_one

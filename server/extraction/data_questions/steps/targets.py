@@ -1,0 +1,67 @@
+"""What is asked for, where a noun, a verb or a value tells it."""
+
+from server.extraction.data_questions.asked import DataRequest
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
+from server.extraction.data_questions.words import Words, need_of, use
+
+
+def read_target(words: Words, request: DataRequest) -> None:
+    """The first noun that does not only say what something beside it is."""
+    if request.counted is not None or (request.figures and not request.order):
+        return
+    for item in words.left():
+        if item.has("who"):
+            request.who = True
+            use(item)
+            target, plural = _agent(words), True
+        else:
+            target, plural = _implied(words, item), True
+            if target is None and _is_target(words, item):
+                target, plural = need_of(item), item.meanings.plural
+                use(item)
+        if target is not None:
+            request.target, request.plural = target, plural
+            return
+
+
+def _agent(words: Words) -> Need | None:
+    """Those who do what a verb says: who supplies us with it."""
+    for item in words.left():
+        if item.meanings.agents:
+            use(item)
+            return item.meanings.agents[0]
+    return None
+
+
+def _implied(words: Words, item: Item) -> Need | None:
+    """What a value is said of, where its own words name it: dairy products."""
+    *others, last = item.said.split(" ")
+    if not others or not item.meanings.values or item.meanings.nouns:
+        return None
+    known = words.meanings(last)
+    tables = {value.table for value in item.meanings.values}
+    for noun in known.nouns if known is not None else ():
+        reached = words.model.reachable[noun.table].keys()
+        if noun.table not in tables and tables & reached:
+            return Need(noun.table)
+    return None
+
+
+def _is_target(words: Words, item: Item) -> bool:
+    only_role = bool(item.meanings.values) and not item.meanings.nouns
+    return item.names_table and not only_role and not _is_qualifier(words, item)
+
+
+def _is_qualifier(words: Words, item: Item) -> bool:
+    """Whether a noun only says what a name or a number beside it is: invoice 231."""
+    after = words.next(item)
+    if after is not None and after.kind == "number" and not after.role:
+        return True
+    tables = {noun.table for noun in item.meanings.nouns}
+    for beside in (words.previous(item), after):
+        for value in beside.meanings.values if beside is not None and not beside.role else ():
+            name = tuple(words.model.tables[value.table].name)
+            if value.table in tables and value.columns == name:
+                return True
+    return False

@@ -1,0 +1,67 @@
+"""What verbs of buying, earning and costing come to, where nothing else says what is asked."""
+
+from server.extraction.data_questions.asked import Asked, DataRequest, Unclear
+from server.extraction.data_questions.columns import all_columns
+from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.meanings import Columns
+from server.extraction.data_questions.words import Words, use
+
+
+def read_verbs(words: Words, request: DataRequest) -> None:
+    """How much was spent, what something costs."""
+    verbs = [item for item in words.left() if item.has("money_done", "costs", "wages")]
+    measured = any(asked.measure == "money" for asked in request.all_asked())
+    nothing = not (request.target or request.counted or request.figures or request.order)
+    if nothing and verbs and not request.facts:
+        if any(item.kind == "unknown" for item in words.items):
+            return
+        request.figures.append(Asked("sum", "money"))
+        measured = True
+    if measured:
+        use(*verbs)
+        _refuse_wages(words, request)
+    _read_costs(words, request)
+
+
+def _refuse_wages(words: Words, request: DataRequest) -> None:
+    """What people are paid who do not pay is no sum of what comes in."""
+    told = next((item for item in words.items if item.role and item.has("wages")), None)
+    if told is None:
+        return
+    for named in request.named:
+        tables = [words.model.tables[value.table] for value in named.values]
+        if all(table.people and not table.pays for table in tables):
+            raise Unclear(told.said)
+
+
+def _read_costs(words: Words, request: DataRequest) -> None:
+    ordered = bool(request.order) and (request.target is not None or bool(request.groups))
+    for item in words.left():
+        costs = item.has("costs")
+        how_much = item.has("totals") and words.is_how_much(item)
+        if not costs and not how_much:
+            continue
+        if ordered or (costs and _follows_amount(words, item)) or (how_much and request.shown):
+            use(item)
+        elif prices := _prices(words, request):
+            request.shown.append(prices)
+            use(item)
+
+
+def _follows_amount(words: Words, item: Item) -> bool:
+    """Whether a number that is asked for stands before it: freight costs."""
+    before = words.previous(item)
+    return before is not None and bool(before.role) and bool(words.numbers(before))
+
+
+def _prices(words: Words, request: DataRequest) -> Columns:
+    """What something costs, that has a name: its price."""
+    if request.figures or request.having or not request.named:
+        return ()
+    return tuple(
+        column
+        for column, told in all_columns(words.model)
+        if told.kind == "money"
+        and not {*told.called}.isdisjoint(words.language.prices)
+        and words.model.tables[column.table].name
+    )

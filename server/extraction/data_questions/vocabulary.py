@@ -1,0 +1,116 @@
+"""The values that columns hold, as the phrases by which questions name them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from server.core.data_values import NameVocabulary
+from server.extraction.data_questions.meanings import Value
+from server.extraction.data_questions.phrases import (
+    LONGEST,
+    Phrase,
+    PhraseBook,
+    add_once,
+    phrase_of,
+)
+from server.library.data_model import DataModel
+from server.text.stems import inflections
+
+_MOST_VALUES: Final = 200_000
+_TELLING: Final = 5
+"""So many letters of a word that stands for a name of several, and is in no other."""
+_TELLING_NAME: Final = 3
+"""So many letters of a last name that stands for a whole one."""
+_OFTEN: Final = 8
+"""In more than one of so many texts stands a comma where texts hold several values."""
+_FEW: Final = 60
+"""So many different values of a column are kinds, whatever they are called."""
+_FULL_NAME: Final = 2
+"""So many columns are a first and a last name."""
+
+
+def columns_of_lists(model: DataModel, vocabulary: NameVocabulary) -> frozenset[tuple[str, str]]:
+    """Columns whose texts hold several values, with commas between."""
+    found: set[tuple[str, str]] = set()
+    for (table, columns), rows in vocabulary.items():
+        if len(columns) == 1 and columns != tuple(model.tables[table].name):
+            many = sum("," in row[0] for row in rows)
+            if many * _OFTEN > len(rows):
+                found.add((table, columns[0]))
+    return frozenset(found)
+
+
+def add_values(
+    phrases: PhraseBook,
+    model: DataModel,
+    vocabulary: NameVocabulary,
+    nations: Mapping[str, Sequence[str]],
+    lists: frozenset[tuple[str, str]],
+) -> None:
+    """Add what columns hold to the phrases that are known."""
+    left = _MOST_VALUES
+    by_nation = {phrase_of(name): said for name, said in nations.items()}
+    for (table, columns), rows in vocabulary.items():
+        if not left:
+            return
+        told = model.tables[table].columns.get(columns[0])
+        also = told.values if told is not None and len(columns) == 1 else {}
+        is_kind = (told is not None and told.kind == "category") or len(rows) <= _FEW
+        counted = Counter(word for row in rows for word in {*phrase_of(row[0])})
+        for row in rows[:left]:
+            value = Value(table, columns, row)
+            texts = [" ".join(row), *also.get(row[0], ())]
+            if len(columns) == 1:
+                texts += by_nation.get(phrase_of(texts[0]), ())
+            _add_texts(phrases, value, texts, is_kind=is_kind)
+            if (table, columns[0]) in lists:
+                _add_listed(phrases, value)
+            if len(columns) == 1:
+                _add_telling_words(phrases, value, counted, is_kind=is_kind)
+            elif len(columns) == _FULL_NAME:
+                _add_last_name(phrases, value)
+        left = max(0, left - len(rows))
+
+
+def _add_texts(phrases: PhraseBook, value: Value, texts: Sequence[str], *, is_kind: bool) -> None:
+    for said in map(phrase_of, texts):
+        if not said or len(said) > LONGEST:
+            continue
+        forms = {said}
+        if is_kind and said[-1].isalpha() and len(value.columns) == 1:
+            forms |= {(*said[:-1], form) for form in inflections(said[-1])}
+        for form in forms:
+            add_once(phrases.add(form).values, value)
+
+
+def _add_listed(phrases: PhraseBook, value: Value) -> None:
+    """Each of the values that one text holds."""
+    parts = value.values[0].split(",")
+    for part in parts if len(parts) > 1 else ():
+        said = phrase_of(part)
+        if said and len(said) <= LONGEST:
+            add_once(phrases.add(said).values, value._replace(values=(part.strip(),)))
+
+
+def _add_telling_words(
+    phrases: PhraseBook, value: Value, counted: Mapping[str, int], *, is_kind: bool
+) -> None:
+    """A word that only one name has stands for it, where it means nothing else."""
+    words = phrase_of(value.values[0])
+    for word in words if len(words) > 1 else ():
+        if counted[word] == 1 and len(word) >= _TELLING:
+            for form in _forms(word, is_kind=is_kind):
+                known = phrases.of(form)
+                if known is None or known.values:
+                    add_once(phrases.add(form).values, value._replace(part=True))
+
+
+def _forms(word: str, *, is_kind: bool) -> Iterator[Phrase]:
+    for form in inflections(word) if is_kind else (word,):
+        yield (form,)
+
+
+def _add_last_name(phrases: PhraseBook, value: Value) -> None:
+    last = phrase_of(value.values[-1])
+    if len(last) == 1 and len(last[0]) >= _TELLING_NAME:
+        add_once(phrases.add(last).values, value._replace(part=True))
