@@ -582,6 +582,8 @@ class DataWords(LanguagePart):
     zero: Phrases = ()
     weights: Phrases = ()
     measured: Phrases = ()
+    ages: Phrases = ()
+    births: WordSet = NO_WORDS
     weight_names: WordSet = NO_WORDS
     flag_prefixes: WordSet = NO_WORDS
     flag_leads: WordSet = NO_WORDS

@@ -98,7 +98,7 @@ def rows() -> dict[str, list[tuple[Any, ...]]]:
 def inserts(mark: str) -> list[tuple[str, Sequence[tuple[Any, ...]]]]:
     """The statements that fill the tables, with their values, in an order that keys allow."""
     return [
-        (f"INSERT INTO {name} VALUES ({', '.join([mark] * len(own[0]))})", own)  # noqa: S608
+        (f"INSERT INTO {name} VALUES ({', '.join([mark] * len(own[0]))})", own)
         for name, own in rows().items()
     ]
 

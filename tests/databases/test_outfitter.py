@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ TODAY = date(2026, 11, 22)
 
 async def test_most_questions_are_answered_rightly_and_hardly_any_wrongly(tmp_path: Path) -> None:
     make_database(tmp_path / "shop.db")
-    more = {
+    more: dict[str, Any] = {
         "database": str(tmp_path / "shop.db"),
         "implementation": "retrievers.implementations.intent.IntentSQLRetriever",
     }

@@ -59,7 +59,9 @@ def _table(thing: Thing) -> dict[str, Any]:
     names = (
         thing.names
         or tuple(
-            p.name for p in thing.properties if p.label in ("name", "title") and not thing.joins_two
+            p.name
+            for p in thing.properties
+            if p.label in ("name", "title", thing.noun) and not thing.joins_two
         )[:1]
     )
     data: dict[str, Any] = {

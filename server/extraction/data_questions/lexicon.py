@@ -149,20 +149,38 @@ class DataLexicon:
             ("least", degree.least, degree.less),
         )
         for end, superlatives, _ in ends:
-            for said in map(phrase_of, superlatives):
+            for written in superlatives:
+                said, meant = phrase_of(written), self._aged(written, columns)
                 for phrase in (said, *((lead, *said) for lead in self.words.end_leads)):
-                    self._phrases.add(phrase).degrees.append(Degree(end, columns))
+                    if meant:
+                        self._phrases.add(phrase).degrees.append(Degree(end, meant))
         for end, _, comparatives in ends:
-            for said in map(phrase_of, comparatives):
+            for written in comparatives:
+                said, meant = phrase_of(written), self._aged(written, columns)
                 for than in self.words.than:
                     meanings = self._phrases.add((*said, than))
                     meanings.tags.add("more" if end == "most" else "less")
-                    meanings.degrees.append(Degree(end, columns, compares=True))
+                    if meant:
+                        meanings.degrees.append(Degree(end, meant, compares=True))
         for adjective, superlative in adjectives.items():
             if superlative in degree.most:
                 meanings = self._phrases.add((adjective,))
                 meanings.tags.add("adjective")
                 meanings.degrees.append(Degree("most", columns))
+
+    def _aged(self, said: str, columns: Columns) -> Columns:
+        """The columns that a degree may be about: of people, only the day of their birth is age."""
+        if said not in self.words.ages:
+            return columns
+        return tuple(
+            column
+            for column in columns
+            if not self.model.tables[column.table].people
+            or self.model.tables[column.table].columns[column.column].kind != "date"
+            or not self.words.births.isdisjoint(
+                spoken_words(self.model.tables[column.table].columns[column.column])
+            )
+        )
 
     def _columns_of(self, fields: Iterable[str]) -> Columns:
         found: list[Column] = []

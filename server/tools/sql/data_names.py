@@ -65,7 +65,8 @@ class DataNames:
         wanted: list[tuple[str, tuple[str, ...], int]] = []
         for name, table in self._model.tables.items():
             own = tuple(table.name)
-            if own:
+            told = [table.columns[column].kind for column in own if column in table.columns]
+            if own and "contact" not in told:
                 wanted.append((name, own, _MOST_NAMES))
             wanted += [
                 (name, (column,), _MOST_VALUES)

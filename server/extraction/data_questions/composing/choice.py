@@ -36,6 +36,13 @@ class Choice:
         self._roots = tuple({measure.table: None for measure in self.measures.values()})
         self._roles: dict[Value, Need] = {}
 
+    @property
+    def happened(self) -> frozenset[str]:
+        """The tables of what was done, each time of which counts."""
+        if self._request.distinct:
+            return frozenset()
+        return frozenset(table for tables in self._request.facts for table in tables)
+
     def add(self, need: Need) -> None:
         """Need a table from now on."""
         if need not in self.needs:

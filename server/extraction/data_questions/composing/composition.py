@@ -31,6 +31,7 @@ class Composition:
         self._by: list[str | Span] = []
         self._figures: list[Figure] = []
         self._orders: list[Order] = []
+        self._has_both_ends = False
         self._tests = list(row_tests(words, request, choice, meant))
         self._lacking = [
             lacking(choice, request, meant.joined, absent) for absent in request.absent
@@ -133,6 +134,9 @@ class Composition:
     def _add_order(self, one: OrderBy) -> None:
         if isinstance(one.by, Column):
             path = self._choice.path(self._joined, one.by)
+            if any(order.by == path for order in self._orders):
+                self._has_both_ends = True  # from the cheapest to the most expensive
+                return
             self._orders.append(Order(by=path, descending=one.descending))
             self._tests.append(Test(of=path, comparison="given", value=True))
             return
@@ -179,7 +183,7 @@ class Composition:
     def _limit(self) -> int | None:
         """How many rows are shown: of one end one, or a few where several are asked for."""
         request = self._request
-        if request.limit is not None or not request.order:
+        if request.limit is not None or not request.order or self._has_both_ends:
             return request.limit
         if self._listed is None:
             return 1 if self._meant.groups and self._is_superlative() else None

@@ -40,7 +40,11 @@ def _number_of_rows(choice: Choice, joined: Joined, rows: Need) -> Figure:
     if len(key) != 1:
         raise Unclear("count")
     path = joined.path(choice.need_of(rows.table), key[0])
-    return Figure(operation="count", of=path, distinct=True)
+    # What was rented twice counts twice; who rented twice is one.
+    table = choice.model.tables[rows.table]
+    happens = rows.table != joined.root and joined.root in choice.happened and not joined.multiplies
+    distinct = table.people or table.pays or not happens
+    return Figure(operation="count", of=path, distinct=distinct)
 
 
 def _is_once(choice: Choice, joined: Joined, path: str) -> bool:

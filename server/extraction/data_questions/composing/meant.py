@@ -177,15 +177,15 @@ def _order_by(
     """What rows are in order by: the sum of an amount of which each of them has several."""
     if isinstance(by, FigureOf):
         return OrderBy(by, one.descending)
+    degrees = one.by.degrees if isinstance(one.by, Ends) else ()
+    degree = next((degree for degree in degrees if by in degree.columns), None)
+    descending = one.descending is not (degree is not None and degree.end == "least")
     target = request.target
     if target is not None and not choice.is_one_each(joined, target, by):
         if kind_of(choice.model, by) not in ("money", "number"):
             raise Unclear(f"there may be several {by.column}")
-        return OrderBy(FigureOf(Asked("sum", columns=(by,)), by), one.descending)
-    degrees = one.by.degrees if isinstance(one.by, Ends) else ()
-    degree = next((degree for degree in degrees if by in degree.columns), None)
-    turned = degree is not None and degree.end == "least"
-    return OrderBy(by, one.descending is not turned)
+        return OrderBy(FigureOf(Asked("sum", columns=(by,)), by), descending)
+    return OrderBy(by, descending)
 
 
 def _name_column(model: DataModel, request: DataRequest) -> Column:

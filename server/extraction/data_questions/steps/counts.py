@@ -55,8 +55,14 @@ def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
         use(item)
         request.figures.append(Asked("sum", "units"))
     elif item.names_table:
-        use(item)
         request.counted = need_of(item)
+        following = words.beside(item, 1)
+        if following is not None and request.counted is not None:
+            name = tuple(words.model.tables[request.counted.table].name)
+            table = request.counted.table
+            if any((v.table, v.columns) == (table, name) for v in following.meanings.values):
+                raise Unclear("there is one")  # how many stars does the album X have
+        use(item)
     elif known.done:
         use(item)
         request.figures.append(request.times(known.done))

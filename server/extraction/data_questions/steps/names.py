@@ -46,11 +46,22 @@ def read_contained(words: Words, request: DataRequest, item: Item) -> None:
         if other is None or (other.kind != "unknown" and not other.meanings.values):
             continue
         text = other.said.strip(_QUOTES)
+        if _names_another(words, request, other):
+            use(item)  # playlists containing a track
+            return
         if text:
             use(other, role="value")
             use(item, role="operator")
             request.contained.append(text)
             return
+
+
+def _names_another(words: Words, request: DataRequest, item: Item) -> bool:
+    """Whether it is the whole name of a row of another table than the one that is asked for."""
+    own = request.subject.table if request.subject is not None else ""
+    tables = words.model.tables
+    names = [v for v in item.meanings.values if v.columns == tuple(tables[v.table].name)]
+    return any(v.table != own and not v.part for v in names) and item.capital
 
 
 def _read_nouns_beside(words: Words, item: Item) -> set[str]:

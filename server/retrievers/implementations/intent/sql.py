@@ -50,6 +50,7 @@ class IntentSQLRetriever(TemplateRetriever):
             examples = self._parts.library.templates[decision.match.template_id].nl_examples
             is_own = normalize_text(turn.text) in map(normalize_text, examples)
             return decision if is_own else self._composed(turn, found)
+        unread = (*unread, *_taken_for_nothing(decision, found))
         if unread:
             # Neither the template nor the tables know these words.
             why = f"neither a template nor the data know {', '.join(unread)}"
@@ -63,6 +64,16 @@ class IntentSQLRetriever(TemplateRetriever):
         sources = {QUERY: Source("recognizer", (0, len(turn.text)), turn.text)}
         call = template.call({QUERY: found.query}, sources)
         return Call(match, call, coverage=found.coverage)
+
+
+def _taken_for_nothing(call: Call, found: ReadQuestion) -> tuple[str, ...]:
+    """Words that a template takes to say nothing, and that mean something to nobody else."""
+    kept = [word for word in call.coverage.words if word.role not in ("filler", "unread")]
+    return tuple(
+        found.coverage.shown(word.start, word.end)
+        for word in found.coverage.unread()
+        if not any(word.start < other.end and other.start < word.end for other in kept)
+    )
 
 
 def _with_words(decision: Decision, found: ReadQuestion) -> Decision:
