@@ -99,6 +99,9 @@ class DataModel(LibraryModel):
     """Tables by name."""
     measures: tuple[DataMeasure, ...] = ()
     """What is added up."""
+    templates: Literal["all", "examples"] = "all"
+    """Which questions templates answer that are no query: `all` of which they are sure enough, or
+    only those that are written among their `examples`, but for values."""
 
     def link(self, table: str, step: str) -> DataLink | None:
         """The link of a table that refers by this column.

@@ -579,6 +579,7 @@ class DataWords(LanguagePart):
     alphabetical: Phrases = ()
     compare: Phrases = ()
     recent: Phrases = ()
+    times: Phrases = ()
     zero: Phrases = ()
     weights: Phrases = ()
     measured: Phrases = ()

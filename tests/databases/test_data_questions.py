@@ -4,12 +4,13 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from server.library.composed_sql import DATA_TEMPLATE, ComposedSql
 from server.tools.sql.address import read_address
@@ -23,6 +24,7 @@ from utils.bench.drafts import draft_into, is_same
 pytestmark = pytest.mark.anyio
 
 TODAY = date(2026, 11, 22)
+FEW = 4
 
 
 @pytest.fixture(scope="module")
@@ -41,17 +43,26 @@ def connection(shop: Path) -> Iterator[sqlite3.Connection]:
         yield opened
 
 
-@pytest.fixture(scope="module")
-async def opened(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opened]:
-    folder = tmp_path_factory.mktemp("drafted")
-    await draft_into(folder / "library", shop)
-    more: dict[str, Any] = {
-        "database": str(shop),
+@asynccontextmanager
+async def open_draft(folder: Path, database: Path, **more: Any) -> AsyncIterator[Opened]:
+    """Draft a library over a database, and open it with but a few of its templates."""
+    await draft_into(folder / "library", database)
+    templates = folder / "library" / "templates.yaml"
+    written = yaml.safe_load(templates.read_text())
+    templates.write_text(yaml.safe_dump({"templates": written["templates"][:FEW]}))
+    more |= {
+        "database": str(database),
         "implementation": "retrievers.implementations.intent.IntentSQLRetriever",
     }
     async with open_library(
         folder / "library", folder / "data", today=TODAY, runs=True, **more
     ) as library:
+        yield library
+
+
+@pytest.fixture(scope="module")
+async def opened(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opened]:
+    async with open_draft(tmp_path_factory.mktemp("drafted"), shop) as library:
         yield library
 
 
@@ -126,7 +137,8 @@ SOLD_BY_GENRE = (
         ("do we have more rock or more jazz tracks?",
          "SELECT g.name, COUNT(*) FROM tracks JOIN genres g USING (genre_id) "
          "WHERE g.name IN ('Rock', 'Jazz') GROUP BY 1"),
-        ('find tracks with "Glass" in the name', "SELECT name FROM tracks WHERE name LIKE '%Glass%'"),
+        ('find tracks with "Glass" in the name',
+         "SELECT name FROM tracks WHERE name LIKE '%Glass%'"),
         ("which month of 2026 had the most invoices?",
          "SELECT substr(invoice_date, 1, 7), COUNT(*) FROM invoices WHERE invoice_date LIKE "
          "'2026%' GROUP BY 1 ORDER BY 2 DESC LIMIT 1"),
@@ -179,42 +191,31 @@ async def test_the_call_says_how_the_question_was_read(opened: Opened) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Robert'); DROP TABLE customers;--", "100% \\_ sure", '" OR 1=1 --', "%(x)s :y ? {{ z }}"],
-)
-async def test_a_name_is_only_ever_a_value(tmp_path: Path, name: str) -> None:
+HOSTILE = ("Robert'); DROP TABLE customers;--", "100% \\_ sure", '" OR 1=1 --', "%(x)s :y ?")
+
+
+async def test_a_name_is_only_ever_a_value(tmp_path: Path) -> None:
     path = make_record_shop(tmp_path / "shop.db")
     with closing(sqlite3.connect(path)) as database:
-        database.execute("UPDATE artists SET name = ? WHERE artist_id = 1", (name,))
+        for number, name in enumerate(HOSTILE, 1):
+            database.execute("UPDATE artists SET name = ? WHERE artist_id = ?", (name, number))
         database.commit()
-    await draft_into(tmp_path / "library", path)
-    more: dict[str, Any] = {
-        "database": str(path),
-        "implementation": "retrievers.implementations.intent.IntentSQLRetriever",
-    }
-    async with open_library(
-        tmp_path / "library", tmp_path / "data", today=TODAY, runs=True, **more
-    ) as library:
-        answer = await library.ask(f"list all albums by {name}")
-        ran = answer.metadata.get("tool_execution") or {}
-        if ran.get("status") == "success":
-            assert {row["title"] for row in ran["result"]["rows"]} == {"Album D", "Album H"}
-        with closing(sqlite3.connect(path)) as database:
-            assert database.execute("SELECT COUNT(*) FROM customers").fetchone() == (12,)
+    async with open_draft(tmp_path, path) as library:
+        for number, name in enumerate(HOSTILE, 1):
+            answer = await library.ask(f"list all albums by {name}")
+            ran = answer.metadata.get("tool_execution") or {}
+            with closing(sqlite3.connect(path)) as database:
+                titles = "SELECT title FROM albums WHERE artist_id = ?"
+                own = {title for (title,) in database.execute(titles, (number,))}
+                assert database.execute("SELECT COUNT(*) FROM customers").fetchone() == (12,)
+            if ran.get("status") == "success":
+                assert {row["title"] for row in ran["result"]["rows"]} <= own
 
 
 async def test_what_came_since_is_known_after_a_while(tmp_path: Path) -> None:
     path = make_record_shop(tmp_path / "shop.db")
-    await draft_into(tmp_path / "library", path)
-    more: dict[str, Any] = {
-        "database": str(path),
-        "implementation": "retrievers.implementations.intent.IntentSQLRetriever",
-        "config": {"sql": {"vocabulary": {"refresh_s": 1}}},
-    }
-    async with open_library(
-        tmp_path / "library", tmp_path / "data", today=TODAY, runs=True, **more
-    ) as library:
+    often = {"sql": {"vocabulary": {"refresh_s": 1}}}
+    async with open_draft(tmp_path, path, config=often) as library:
         with closing(sqlite3.connect(path)) as database:
             database.execute("UPDATE artists SET name = 'Quartz Choir' WHERE artist_id = 1")
             database.commit()

@@ -138,9 +138,10 @@ def is_same(found: Sequence[Row], wanted: Sequence[Row], *, ordered: bool) -> bo
         return False
     if ordered and not _is_tied(wanted):
         return all(map(_covers, found, wanted))
-    left = list(found)
-    for row in wanted:
-        fitting = next((each for each in left if _covers(each, row)), None)
+    left = sorted(found, key=len)
+    for row in sorted(wanted, key=lambda row: -len(str(row))):
+        whole = (each for each in left if {*map(_plain, row)} <= {*map(_plain, each)})
+        fitting = next(whole, None) or next((each for each in left if _covers(each, row)), None)
         if fitting is None:
             return False
         left.remove(fitting)

@@ -31,7 +31,8 @@ def data_of(things: Sequence[Thing]) -> dict[str, Any]:
     for name, short in _short_nouns(things).items():
         tables[name]["called"] += short
     measures = [*_measures(things)]
-    return {"tables": tables, **({"measures": measures} if measures else {})}
+    more = {"measures": measures} if measures else {}
+    return {"tables": tables, **more, "templates": "examples"}
 
 
 def _short_nouns(things: Sequence[Thing]) -> dict[str, list[str]]:
@@ -115,7 +116,7 @@ def _usual(prop: Property, kind: str, thing: Thing) -> Iterator[str]:
     spoken = prop.spoken
     prices = [p for p in thing.of_role("measure") if "price" in p.spoken]
     if kind == "number" and _unit(prop, thing):
-        yield from ("length", "duration", "running time", "playing time", "time")
+        yield from ("length", "duration", "running time", "playing time")
     if "stock" in spoken:
         yield from ("in stock", "stock")
     if kind == "money" and thing.main_date is not None and spoken & {"total", "amount", "price"}:

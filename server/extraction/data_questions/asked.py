@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Final, Literal, NamedTuple
 
 from server.extraction.data_questions.joins import Need
@@ -12,6 +13,10 @@ from server.text.periods import SpokenPeriod
 Each = Literal["day", "month", "year"]
 EACH: Final[tuple[Each, ...]] = ("month", "year", "day")
 MeasureKind = Literal["money", "units"]
+
+
+class NotHeld(Exception):
+    """What is asked for is clear, and nothing of it is in the data: what an employee earns."""
 
 
 class Unclear(Exception):
@@ -111,6 +116,7 @@ class Absent:
 class DataRequest:
     """All that a question asks for, as far as its words tell."""
 
+    today: date = date.min
     target: Need | None = None
     """What is listed."""
     plural: bool = False

@@ -26,7 +26,7 @@ _TAGS: Final = (
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
     "less", "at_least", "at_most", "or_more", "or_less", "between", "contains", "different", "who",
     "when", "last", "wages", "costs", "month", "year", "day", "zero", "measured", "recent", "first",
-    "descending", "ascending", "alphabetical", "compare",
+    "times", "descending", "ascending", "alphabetical", "compare",
 )  # fmt: skip
 """The lists of the language whose phrases do something in a question."""
 

@@ -1,10 +1,10 @@
 """Phrases as they are compared, and what each of them may mean."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from server.extraction.data_questions.meanings import Column, Meanings
+from server.extraction.data_questions.meanings import Column, Meanings, Value
 from server.text.stems import inflections, singular, without_accents
 from server.text.tokens import split_words
 
@@ -32,25 +32,37 @@ def forms_of(text: str) -> Iterator[tuple[Phrase, bool]]:
 
 @dataclass(slots=True)
 class PhraseBook:
-    """Phrases, and what each of them may mean."""
+    """Phrases, and what each of them may mean; most of many thousand names are values alone."""
 
     longest: int = 1
     _meanings: dict[Phrase, Meanings] = field(default_factory=dict)
+    _values: dict[Phrase, tuple[Value, ...]] = field(default_factory=dict)
 
     def of(self, phrase: Sequence[str]) -> Meanings | None:
         """What a phrase may mean; None where it is not known."""
-        return self._meanings.get(tuple(phrase))
+        words = tuple(phrase)
+        known, values = self._meanings.get(words), self._values.get(words)
+        if values is None:
+            return known
+        return replace(known or Meanings(), values=list(values))
 
     def at(self, words: Sequence[str], index: int) -> tuple[int, Meanings] | None:
         """The longest phrase there, as the number of its words, and what it may mean."""
         for size in range(min(self.longest, len(words) - index), 0, -1):
-            found = self._meanings.get(tuple(words[index : index + size]))
+            found = self.of(words[index : index + size])
             if found is not None:
                 return size, found
         return None
 
+    def add_value(self, phrase: Phrase, value: Value) -> None:
+        """Add what a phrase may name."""
+        self.longest = max(self.longest, min(len(phrase), LONGEST))
+        held = self._values.get(phrase, ())
+        if value not in held:
+            self._values[phrase] = (*held, value)
+
     def add(self, phrase: Phrase) -> Meanings:
-        """The meanings of a phrase, to which more may be added."""
+        """The meanings of a phrase but for its values, to which more may be added."""
         self.longest = max(self.longest, min(len(phrase), LONGEST))
         return self._meanings.setdefault(phrase, Meanings())
 

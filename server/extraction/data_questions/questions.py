@@ -25,6 +25,8 @@ class ReadQuestion:
     query: Mapping[str, Any] | None
     coverage: Coverage
     why: str = ""
+    refused: str = ""
+    """Words that ask for what the data do not have, whatever else could answer."""
 
 
 class DataQuestions:
@@ -45,7 +47,8 @@ class DataQuestions:
         words = tuple(_covered(item) for item in found.items)
         coverage = Coverage(text, words)
         if found.query is None:
-            return ReadQuestion(None, coverage, found.why)
+            refused = "" if found.is_held else found.why
+            return ReadQuestion(None, coverage, found.why, refused)
         first = next((item for item in found.items if not item.is_filler), None)
         if first is not None and first.has("nots"):
             return ReadQuestion(None, coverage, "it asks for nothing")  # don't list them

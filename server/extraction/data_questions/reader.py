@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from server.extraction.data_questions.asked import DataRequest, Unclear
+from server.extraction.data_questions.asked import DataRequest, NotHeld, Unclear
 from server.extraction.data_questions.composing.query import compose_query
 from server.extraction.data_questions.items import Item, items_of
 from server.extraction.data_questions.lexicon import DataLexicon
@@ -49,6 +49,8 @@ class DataReading:
     query: DataQuery | None
     items: Sequence[Item]
     why: str = ""
+    is_held: bool = True
+    """Whether the data may have what is asked for, as far as one can tell."""
 
     def unread(self) -> list[Item]:
         """The parts that say something and are not in the query."""
@@ -58,12 +60,14 @@ class DataReading:
 def read_data_question(reading: ParsedText, lexicon: DataLexicon) -> DataReading:
     """Read a question as a query; without one, `unread` or `why` says what was in the way."""
     items = items_of(reading, lexicon)
-    words, request = Words(items, lexicon), DataRequest()
+    words, request = Words(items, lexicon), DataRequest(today=reading.today)
     try:
         for read in _STEPS:
             read(words, request)
         query = compose_query(words, request)
     except Unclear as unclear:
         return DataReading(None, items, str(unclear))
+    except NotHeld as unknown:
+        return DataReading(None, items, str(unknown), is_held=False)
     found = DataReading(query, items)
     return DataReading(None, items, "unread") if found.unread() else found

@@ -10,7 +10,6 @@ from server.extraction.data_questions.phrases import (
     LONGEST,
     Phrase,
     PhraseBook,
-    add_once,
     phrase_of,
 )
 from server.library.data_model import DataModel
@@ -80,7 +79,7 @@ def _add_texts(phrases: PhraseBook, value: Value, texts: Sequence[str], *, is_ki
         if is_kind and said[-1].isalpha() and len(value.columns) == 1:
             forms |= {(*said[:-1], form) for form in inflections(said[-1])}
         for form in forms:
-            add_once(phrases.add(form).values, value)
+            phrases.add_value(form, value)
 
 
 def _add_listed(phrases: PhraseBook, value: Value) -> None:
@@ -89,7 +88,7 @@ def _add_listed(phrases: PhraseBook, value: Value) -> None:
     for part in parts if len(parts) > 1 else ():
         said = phrase_of(part)
         if said and len(said) <= LONGEST:
-            add_once(phrases.add(said).values, value._replace(values=(part.strip(),)))
+            phrases.add_value(said, value._replace(values=(part.strip(),)))
 
 
 def _add_telling_words(
@@ -102,7 +101,7 @@ def _add_telling_words(
             for form in _forms(word, is_kind=is_kind):
                 known = phrases.of(form)
                 if known is None or known.values:
-                    add_once(phrases.add(form).values, value._replace(part=True))
+                    phrases.add_value(form, value._replace(part=True))
 
 
 def _forms(word: str, *, is_kind: bool) -> Iterator[Phrase]:
@@ -113,4 +112,4 @@ def _forms(word: str, *, is_kind: bool) -> Iterator[Phrase]:
 def _add_last_name(phrases: PhraseBook, value: Value) -> None:
     last = phrase_of(value.values[-1])
     if len(last) == 1 and len(last[0]) >= _TELLING_NAME:
-        add_once(phrases.add(last).values, value._replace(part=True))
+        phrases.add_value(last, value._replace(part=True))

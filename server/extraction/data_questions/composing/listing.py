@@ -44,12 +44,12 @@ def _shown_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
 def _names_beside(
     choice: Choice, request: DataRequest, joined: Joined, target: Need
 ) -> Sequence[str]:
-    """The names of what else is shown of each row."""
+    """The names of what else was named, where each row has one of it."""
     way = joined.ways[target]
     paths: list[str] = []
     for need in request.shown_names:
-        if joined.ways[need][: len(way)] != way:
-            raise Unclear(f"there may be several {need.table}")
+        if joined.ways[need][: len(way)] != way or joined.ways[need] == way:
+            continue
         table = choice.model.tables[need.table]
         paths += [joined.path(need, column) for column in table.name or table.key]
     return paths

@@ -33,7 +33,7 @@ def read_comparisons(words: Words, request: DataRequest) -> None:
             amount = words.beside(item, -1)
             if amount is not None and amount.is_amount:
                 use(item, role="operator")
-                what = _bounded(words, _Phrase(amount, amount, item))
+                what = _bounded(words, request, _Phrase(amount, amount, item))
                 comparison: Comparison = "least" if item.has("or_more") else "most"
                 _add(request, what, comparison, amount)
 
@@ -68,7 +68,7 @@ def _read_between(words: Words, request: DataRequest, item: Item) -> None:
     use(item, role="operator")
     if one.kind == "number" and two.kind == "money":
         one.kind = "money"
-    what = _bounded(words, _Phrase(one, item, two))
+    what = _bounded(words, request, _Phrase(one, item, two))
     use(two, role="value")
     _add(request, what, "least", one)
     _add(request, what, "most", two)
@@ -82,7 +82,7 @@ def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
     if not after.is_amount or is_origin:
         return
     use(item, role="operator")
-    _add(request, _bounded(words, _Phrase(after, item, after)), _comparison(item), after)
+    _add(request, _bounded(words, request, _Phrase(after, item, after)), _comparison(item), after)
 
 
 def _comparison(item: Item) -> Comparison:
@@ -117,7 +117,7 @@ def _stocks_beside(words: Words, theirs: Columns) -> Columns:
     return tuple(stock for other in theirs for stock in stocks if stock.table == other.table)
 
 
-def _bounded(words: Words, phrase: _Phrase) -> _Bounded:
+def _bounded(words: Words, request: DataRequest, phrase: _Phrase) -> _Bounded:
     """What a number is a bound of: a column beside it, rows, or what comes in."""
     use(phrase.amount, role="value")
     following = words.free(phrase.last, 1)
@@ -125,6 +125,13 @@ def _bounded(words: Words, phrase: _Phrase) -> _Bounded:
         use(following)
         following = words.free(following, 1)
     before = words.free(min(phrase.lead, phrase.amount, key=lambda item: item.place), -1)
+    if following is not None and following.has("times"):
+        done = next(
+            (i for i in reversed(words.items[: phrase.lead.place]) if i.meanings.done), None
+        )
+        if done is not None and not done.role:
+            use(following, done)  # rented more than 30 times
+            return request.times(done.meanings.done)
     if phrase.amount.kind == "duration":
         return _bounded_length(words, before, following)
     return _bounded_beside(words, phrase, before, following) or _bounded_figure(

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from server.extraction.data_questions.asked import EACH, DataRequest, Days, Each, Unclear
+from server.extraction.data_questions.asked import EACH, DataRequest, Days, Each, NotHeld, Unclear
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Columns
 from server.extraction.data_questions.words import Words, use
@@ -18,6 +18,8 @@ def read_days(words: Words, request: DataRequest) -> None:
         if item.kind == "period":
             use(item, role="value")
             columns = _columns_beside(words, request, item)
+            if item.value.start is not None and item.value.start > request.today and not columns:
+                raise NotHeld(item.said)  # the future is in no data
             if request.days:
                 _read_two_periods(request, request.days.pop().period, item.value)
             else:

@@ -40,7 +40,7 @@ def _read_names(words: Words, request: DataRequest, item: Item) -> None:
     elif known.values and not (known.nouns and not item.capital):
         read_value(words, request, item)
     elif item.names_table:
-        _read_noun(words, request, item)
+        _read_noun(request, item)
     else:
         _read_told(words, request, item)
 
@@ -96,7 +96,7 @@ def _read_zero(words: Words, request: DataRequest, item: Item) -> None:
         request.conditions.append(Condition(stocks, "is", 0))
 
 
-def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
+def _read_noun(request: DataRequest, item: Item) -> None:
     """A table that is named besides; or a column or a name that is shown of the target."""
     need = need_of(item)
     if need is None:
@@ -108,15 +108,8 @@ def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
         if own:
             request.shown.append(own)
             return
-        if request.shown or _is_listed(words, item):
-            request.shown_names.append(need)
+        request.shown_names.append(need)
     request.also.append(need)
-
-
-def _is_listed(words: Words, item: Item) -> bool:
-    """Whether a column follows after a comma or an and: name, breed and date of birth."""
-    following = words.after(item)[:2]
-    return any(other.meanings.columns and not other.meanings.values for other in following)
 
 
 def _read_column(words: Words, request: DataRequest, item: Item) -> None:

@@ -1,6 +1,6 @@
 """What verbs of buying, earning and costing come to, where nothing else says what is asked."""
 
-from server.extraction.data_questions.asked import Asked, DataRequest, Unclear
+from server.extraction.data_questions.asked import Asked, DataRequest, NotHeld
 from server.extraction.data_questions.columns import all_columns
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Columns
@@ -31,7 +31,7 @@ def _refuse_wages(words: Words, request: DataRequest) -> None:
     for named in request.named:
         tables = [words.model.tables[value.table] for value in named.values]
         if all(table.people and not table.pays for table in tables):
-            raise Unclear(told.said)
+            raise NotHeld(told.said)
 
 
 def _read_costs(words: Words, request: DataRequest) -> None:

@@ -41,6 +41,9 @@ class IntentSQLRetriever(TemplateRetriever):
             order = self._parts.library.domain.date_order
             found = data.read(turn.text, turn.received_at.astimezone(), order)
             details["query" if found.query is not None else "why"] = found.query or found.why
+        if found.refused:
+            why = f"the data do not tell what “{found.refused}” asks for"
+            return NoMatch(why, (), (found.refused,), coverage=found.coverage)
         if not isinstance(decision, Call):
             return (
                 _with_words(decision, found) if found.query is None else self._composed(turn, found)
@@ -51,6 +54,10 @@ class IntentSQLRetriever(TemplateRetriever):
             is_own = normalize_text(turn.text) in map(normalize_text, examples)
             return decision if is_own else self._composed(turn, found)
         unread = (*unread, *_taken_for_nothing(decision, found))
+        is_example = self._parts.matcher.is_example(turn.text)
+        if data.model.templates == "examples" and not is_example and not unread:
+            why = f"it is no example of {decision.match.template_id}, and cannot be read as a query"
+            return NoMatch(why, (decision.match,), coverage=found.coverage)
         if unread:
             # Neither the template nor the tables know these words.
             why = f"neither a template nor the data know {', '.join(unread)}"

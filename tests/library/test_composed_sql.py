@@ -1,0 +1,123 @@
+"""Queries over a data model as SQL: names of the model alone, and every value bound."""
+
+from typing import Any
+
+import pytest
+import sqlglot
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from server.library.composed_sql import QUERY, ComposedSql
+from server.library.data_model import DataModel
+from server.library.sql_text import Binding, ConditionFailed
+
+MODEL = DataModel.model_validate(
+    {
+        "tables": {
+            'odd "customers"': {
+                "called": "customer",
+                "key": "id",
+                "name": "name",
+                "columns": {"id": {"kind": "key"}, "name": {}, "city": {"kind": "category"}},
+            },
+            "orders": {
+                "called": "order",
+                "key": "id",
+                "date": "placed",
+                "columns": {
+                    "id": {"kind": "key"},
+                    "placed": {"kind": "date"},
+                    "total": {"kind": "money"},
+                },
+                "links": [{"columns": "customer_id", "table": 'odd "customers"', "key": "id"}],
+            },
+        },
+        "measures": [{"called": "revenue", "table": "orders", "times": "total", "kind": "money"}],
+    }
+)
+SQL = ComposedSql("", (), model=MODEL)
+
+
+def composed(**query: Any) -> tuple[str, list[Any]]:
+    """The statement with `?` for values, and the values."""
+    arguments = {QUERY: query}
+    filled, values = SQL.fill(arguments), SQL.values(arguments)
+    text = "".join(part if isinstance(part, str) else "?" for part in filled.parts)
+    return text, [values[part.name] for part in filled.parts if isinstance(part, Binding)]
+
+
+def test_tables_are_joined_by_their_links() -> None:
+    text, values = composed(
+        table="orders",
+        select=["customer_id.name", {"operation": "sum", "of": "revenue"}],
+        tests=[{"of": "customer_id.city", "comparison": "is", "value": "Lisbon"}],
+        group=["customer_id.name"],
+        order=[{"by": {"operation": "sum", "of": "revenue"}, "descending": True}],
+        limit=3,
+    )
+    assert text == (
+        'SELECT t1."name" AS "customer", SUM(t0."total") AS "revenue" FROM "orders" AS t0 '
+        'JOIN "odd ""customers""" AS t1 ON t0."customer_id" = t1."id" WHERE t1."city" = ? '
+        'GROUP BY t1."name" ORDER BY SUM(t0."total") DESC LIMIT 3'
+    )
+    assert values == ["Lisbon"]
+
+
+def test_what_is_not_there_is_asked_of_the_other_table() -> None:
+    text, values = composed(
+        table='odd "customers"',
+        select=["name"],
+        lacking=[{"table": "orders", "up": ["customer_id"], "tests": [
+            {"of": "placed", "comparison": "from", "value": "2026-01-01"}]}],
+    )  # fmt: skip
+    assert "WHERE NOT EXISTS (SELECT 1 FROM" in text
+    assert values == ["2026-01-01"]
+
+
+@pytest.mark.parametrize(
+    ("query", "what"),
+    [
+        (None, "query: Input should be"),
+        ({"table": "orders"}, "query.select: Field required"),
+        ({"table": "orders; DROP TABLE x", "select": ["id"]}, "no 'orders; DROP TABLE x'"),
+        ({"table": "orders", "select": ["secret"]}, "no 'secret'"),
+        ({"table": "orders", "select": ["customer_id.password"]}, "no 'customer_id.password'"),
+        ({"table": "orders", "select": ["total FROM x --"]}, "no 'total FROM x --'"),
+        ({"table": "orders", "select": ["id"], "limit": 10**9}, "query.limit"),
+        ({"table": "orders", "select": ["id"], "sql": "x"}, "query.sql: Extra inputs"),
+        ({"table": "orders", "select": ["id"], "tests": [{"of": "id", "comparison": "or 1=1"}]},
+         "query.tests.0.comparison"),
+        ({"table": "orders", "select": ["id"], "lacking": [{"table": "orders", "up": ["x"]}]},
+         "no 'x'"),
+    ],
+)  # fmt: skip
+def test_a_query_that_is_none_says_what_is_wrong(query: Any, what: str) -> None:
+    with pytest.raises(ConditionFailed) as failed:
+        SQL.fill({QUERY: query})
+    assert what in str(failed.value)
+
+
+TEXTS = st.one_of(st.text(max_size=30), st.sampled_from(["'; --", '" OR 1=1', "\\%_", "\0", ":v1"]))
+
+
+@given(
+    value=TEXTS,
+    comparison=st.sampled_from(["is", "not", "more", "less", "contains", "from", "until"]),
+    limit=st.one_of(st.none(), st.integers(1, 1_000)),
+    each=st.sampled_from(["day", "month", "year"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_whatever_is_asked_is_one_select_with_its_values_bound(
+    value: str, comparison: str, limit: int | None, each: str
+) -> None:
+    text, values = composed(
+        table="orders",
+        select=[{"column": "placed", "each": each}, {"operation": "count"}],
+        tests=[{"of": "customer_id.name", "comparison": comparison, "value": value}],
+        group=[{"column": "placed", "each": each}],
+        limit=limit,
+    )
+    statements = sqlglot.parse(text.replace("?", ":v"), dialect="sqlite")
+    assert [type(one).__name__ for one in statements] == ["Select"]
+    assert values == [value]
+    assert len(value) < 4 or value not in text
