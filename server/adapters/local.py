@@ -20,6 +20,7 @@ from server.core.decision import Answer
 from server.core.streaming import StreamListener
 from server.core.turn import Caller, Turn
 from server.errors import OrbitError
+from server.library.model import Library
 from server.settings.models import AdapterSettings, Settings
 
 _log = logging.getLogger(__name__)
@@ -34,11 +35,12 @@ async def open_adapter(
     remembers: bool = False,
     calibrated: bool = True,
     learnt: bool = False,
+    changed: Callable[[Library], Library] | None = None,
 ) -> AsyncIterator[Adapter]:
     """Open one adapter, calibrated if it has been; with `remembers`, it keeps conversations.
 
-    With `learnt`, a large library is not asked before its head is learnt. Raises as
-    `build_adapter`.
+    With `learnt`, a large library is not asked before its head is learnt. `changed` gives another
+    library in place of its own. Raises as `build_adapter`.
     """
     children = {child.adapter for child in adapter.config.child_adapters}
     behind = [each for each in settings.adapters if each.enabled and each.name in children]
@@ -49,7 +51,7 @@ async def open_adapter(
     try:
         for each in behind:
             await _open_behind(adapters, each, resources, calibrated=calibrated)
-        opened = await build_adapter(adapter, resources, calibrated=calibrated)
+        opened = await build_adapter(adapter, resources, calibrated=calibrated, changed=changed)
         try:
             if learnt:
                 for one in (opened, *(adapters.all_open() if adapters is not None else ())):

@@ -41,7 +41,9 @@ class Rehearsals:
         `build_adapter`.
         """
         own = self.adapter.model_copy(update={"name": f"{self.adapter.name}.{lane}"})
-        adapter = await build_adapter(own, self.resources, changed=change)
+        adapter = await build_adapter(
+            own, self.resources, changed=lambda library: change(library.templates_alone)
+        )
         try:
             yield asking(silent(adapter, guarded=guarded), self.settings)
         finally:

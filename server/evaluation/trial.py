@@ -154,7 +154,12 @@ class LibraryTrial:
         tape: Tape | None = None,
     ) -> Measured:
         opening = open_adapter(
-            self.settings, self.environ, adapter, calibrated=calibrated, learnt=True
+            self.settings,
+            self.environ,
+            adapter,
+            calibrated=calibrated,
+            learnt=True,
+            changed=_templates_alone,
         )
         async with opening as opened:
             library = shared_library(opened)
@@ -183,6 +188,10 @@ class LibraryTrial:
             outcomes = [await ask(question.ask) for question in questions]
             encoder = opened.encoder.fingerprint if opened.encoder is not None else None
             return Measured(library, questions, outcomes, problems, encoder)
+
+
+def _templates_alone(library: Library) -> Library:
+    return library.templates_alone
 
 
 def _rehearsed(adapter: Adapter, tape: Tape | None, *, reads: bool) -> Adapter:

@@ -397,6 +397,11 @@ class Library:
         return self if len(kept) == len(self.templates) else replace(self, templates=kept)
 
     @property
+    def templates_alone(self) -> "Library":
+        """The same without `data`, to judge the templates: each question is theirs."""
+        return replace(self.matched, domain=replace(self.domain, data=None))
+
+    @property
     def written(self) -> frozenset[str] | None:
         """The id of every template, also of those left out; None when not all can be read."""
         left_out = [each.template for each in self.left_out]
