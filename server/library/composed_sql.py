@@ -12,6 +12,7 @@ from server.library.data_query import DataQuery, Figure, Lacking, Span, Test
 from server.library.model import Parameter, Template
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import Binding, BindingUse, ConditionFailed, FilledSql, SqlText
+from server.text.stems import inflections
 
 DATA_TEMPLATE: Final = "data_question"
 """The id of the template that answers from a data model."""
@@ -267,7 +268,7 @@ class _Titles:
         if isinstance(one, Figure):
             of = one.of
             if one.operation == "count":
-                return "number" if not of else f"number of {self._plural(of)}"
+                return f"number of {self._plural(of) if of else self._many(self._query.table)}"
             if self._model.measure(of, self._query.table) is not None:
                 return of if one.operation == "sum" else f"{one.operation} {of}"
             return f"{'total' if one.operation == 'sum' else one.operation} {self._said(of)}"
@@ -293,9 +294,14 @@ class _Titles:
     def _plural(self, path: str) -> str:
         table, column = self._model.resolve(self._query.table, path)
         own = self._model.tables[table]
-        if column in own.key and own.called:
-            return f"{own.called[0]}s"
-        return self._said(path)
+        return self._many(table) if column in own.key else self._said(path)
+
+    def _many(self, table: str) -> str:
+        """What the rows of a table are called."""
+        called = next(iter(self._model.tables[table].called), table)
+        *lead, noun = called.split(" ")
+        many = max(inflections(noun), key=len)
+        return " ".join((*lead, many))
 
     def _said(self, path: str) -> str:
         table, column = self._model.resolve(self._query.table, path)
