@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.databases.record_shop import make_record_shop
 from tests.support.configuring import adapter, configure, write_library
 from tests.support.local_model import needs_local_model
 from utils.bench._bfcl import arguments_right
@@ -39,6 +40,7 @@ FEW: dict[str, tuple[str, ...]] = {
     "csv_rows": ("--rows", "2000", "--json"),
     "databases": ("--runs", "3", "--orders", "50", "--json"),
     "composite": ("--questions", "3", "--rounds", "1", "--json"),
+    "drafts": ("--database", "{shop}", "--questions", "{questions}", "--errors", "--json"),
     "embedding": ("--questions", "16", "--json"),
     "extraction": ("--runs", "2", "--json"),
     "guards": ("--questions", "6", "--json"),
@@ -195,13 +197,26 @@ def test_every_benchmark_is_here() -> None:
     assert sorted(FEW) == MODULES
 
 
-OWN_TEST = ("bfcl", "blind", "console", "synthesis")
+OWN_TEST = ("bfcl", "blind", "console", "drafts", "synthesis")
 
 
 @pytest.mark.parametrize("module", [m for m in MODULES if m not in OWN_TEST])
 def test_it_runs(module: str, clinc150: Path, config: Path, run: Bench) -> None:
     given = (one.format(clinc150=clinc150, config=config) for one in FEW[module])
     assert json.loads(run(module, *given))
+
+
+def test_drafts_are_judged_by_rows(run: Bench, tmp_path: Path) -> None:
+    shop, questions = make_record_shop(tmp_path / "shop.db"), tmp_path / "questions.jsonl"
+    lines: list[dict[str, Any]] = [
+        {"ask": "how many genres are there?", "sql": "SELECT COUNT(*) FROM genres"},
+        {"ask": "how many artists are there?", "sql": ["SELECT 99", "SELECT 98"]},
+        {"ask": "who directed Album A", "sql": None},
+    ]
+    write(questions, lines)
+    given = (one.format(shop=shop, questions=questions) for one in FEW["drafts"])
+    found = json.loads(run("drafts", *given))
+    assert (found["right"], found["wrong_of_all"], found["needless"]) == (0.5, 0.333, 0)
 
 
 def test_the_console_is_measured_in_a_browser(run: Bench) -> None:
