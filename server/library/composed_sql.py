@@ -11,7 +11,14 @@ from server.library.data_model import DataModel
 from server.library.data_query import DataQuery, Figure, Lacking, Span, Test
 from server.library.model import Parameter, Template
 from server.library.sql_model import SqlExecution
-from server.library.sql_text import Binding, BindingUse, ConditionFailed, FilledSql, SqlText
+from server.library.sql_text import (
+    Binding,
+    BindingUse,
+    ConditionFailed,
+    DayNumber,
+    FilledSql,
+    SqlText,
+)
 from server.text.stems import inflections
 
 DATA_TEMPLATE: Final = "data_question"
@@ -27,7 +34,7 @@ _SIGNS: Final = {
 _DIGITS: Final = {"day": 10, "month": 7, "year": 4}
 """So many characters of a day tell which one, which month, which year."""
 
-Parts = list[str | Binding]
+Parts = list[str | Binding | DayNumber]
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ def data_template(model: DataModel) -> Template:
 
 def _composed(
     arguments: Mapping[str, Any], model: DataModel
-) -> tuple[Sequence[str | Binding], Mapping[str, Any]]:
+) -> tuple[Sequence[str | Binding | DayNumber], Mapping[str, Any]]:
     try:
         query = DataQuery.model_validate(arguments.get(QUERY))
     except ValidationError as invalid:
@@ -108,20 +115,22 @@ class _Composer:
         for lacking in query.lacking:
             where.append(self._lacking(source, lacking))
         having = self._tests(source, [t for t in query.tests if isinstance(t.of, Figure)])
-        shown = [f"{self._shown(source, one)} AS {_quoted(titles.of(one))}" for one in query.select]
+        shown = [
+            [*self._shown(source, one), f" AS {_quoted(titles.of(one))}"] for one in query.select
+        ]
         order = [
-            f"{self._shown(source, one.by)} {'DESC' if one.descending else 'ASC'}"
+            [*self._shown(source, one.by), " DESC" if one.descending else " ASC"]
             for one in query.order
         ]
         # Names come from the model, in quotation marks, and every value is bound.
-        parts: Parts = [f"SELECT {'DISTINCT ' if query.distinct else ''}{', '.join(shown)} FROM "]  # noqa: S608
-        parts.append(source.joined())
+        parts: Parts = [f"SELECT {'DISTINCT ' if query.distinct else ''}"]
+        _add(parts, "", shown, ", ")
+        parts += [" FROM ", source.joined()]
         _add(parts, " WHERE ", where)
         if groups:
             parts.append(f" GROUP BY {', '.join(dict.fromkeys(groups))}")
         _add(parts, " HAVING ", having)
-        if order:
-            parts.append(f" ORDER BY {', '.join(order)}")
+        _add(parts, " ORDER BY ", order, ", ")
         if query.limit is not None:
             parts.append(f" LIMIT {query.limit:d}")
         return parts
@@ -129,23 +138,23 @@ class _Composer:
     def _tests(self, source: "_Source", tests: Sequence[Test]) -> list[Parts]:
         return [self._test(source, test) for test in tests]
 
-    def _test(self, source: "_Source", test: Test) -> Parts:
-        of = self._shown(source, test.of, inner=test.comparison != "given")
+    def _test(self, source: "_Source", test: Test, *, optional: bool = False) -> Parts:
+        of = self._shown(source, test.of, inner=test.comparison != "given" and not optional)
         match test.comparison:
             case "given":
                 # What is empty is not given either.
-                text = f"CAST({of} AS VARCHAR(200))"
+                text: Parts = ["CAST(", *of, " AS VARCHAR(200))"]
                 if test.value:
-                    return [f"({of} IS NOT NULL AND {text} <> '')"]
-                return [f"({of} IS NULL OR {text} = '')"]
+                    return ["(", *of, " IS NOT NULL AND ", *text, " <> '')"]
+                return ["(", *of, " IS NULL OR ", *text, " = '')"]
             case "contains":
                 found = self._bound(test.value, "search")
-                return [f"LOWER({of}) LIKE LOWER(", found, ") ESCAPE '\\'"]
+                return ["LOWER(", *of, ") LIKE LOWER(", found, ") ESCAPE '\\'"]
             case "in":
-                return [f"{of} IN (", self._bound(test.value, "list"), ")"]
+                return [*of, " IN (", self._bound(test.value, "list"), ")"]
         if test.than:
-            return [f"{of} {_SIGNS[test.comparison]} {source.column(test.than)}"]
-        return [f"{of} {_SIGNS[test.comparison]} ", self._bound(test.value)]
+            return [*of, f" {_SIGNS[test.comparison]} {source.column(test.than)}"]
+        return [*of, f" {_SIGNS[test.comparison]} ", self._bound(test.value)]
 
     def _lacking(self, source: "_Source", lacking: Lacking) -> Parts:
         inner = _Source(self._model, lacking.table, f"x{len(self.values)}_")
@@ -155,38 +164,60 @@ class _Composer:
             if link is None:
                 raise KeyError(step)
             owner = link.table
-        keys = model.tables[owner].key
-        if not keys:
+        pairs = [
+            (".".join((*lacking.up, key)), ".".join((*lacking.own, key)))
+            for key in model.tables[owner].key
+        ]
+        if lacking.same is not None:
+            pairs = [lacking.same]
+        if not pairs:
             raise KeyError(owner)
         same: list[Parts] = [
-            [
-                f"{inner.column('.'.join((*lacking.up, key)), inner=True)} = "
-                f"{source.column('.'.join((*lacking.own, key)))}"
-            ]
-            for key in keys
+            [f"{inner.column(theirs, inner=True)} = {source.column(own)}"] for theirs, own in pairs
         ]
         tests = [*same, *self._tests(inner, lacking.tests)]
-        parts: Parts = ["NOT EXISTS (SELECT 1 FROM ", inner.joined()]
+        exists = "EXISTS" if lacking.is_there else "NOT EXISTS"
+        parts: Parts = [f"{exists} (SELECT 1 FROM ", inner.joined()]
         _add(parts, " WHERE ", tests)
         return [*parts, ")"]
 
-    def _shown(self, source: "_Source", of: str | Figure | Span, *, inner: bool = False) -> str:
+    def _shown(self, source: "_Source", of: str | Figure | Span, *, inner: bool = False) -> Parts:
         if not isinstance(of, Figure):
-            return self._column(source, of, inner=inner)
+            return [self._column(source, of, inner=inner)]
+        if of.share:
+            return self._share(source, of)
+        what = self._what(source, of)
+        if of.per is not None:
+            per = self._column(source, of.per, inner=True)
+            counts = "COUNT(DISTINCT " if of.of else "COUNT("
+            lead = counts if of.operation == "count" else "SUM("
+            return [lead, *what, f") * 1.0 / COUNT(DISTINCT {per})"]
+        if of.operation == "count":
+            return ["COUNT(", *(["DISTINCT "] if of.distinct else []), *what, ")"]
+        scale = f" / {of.scale!r}" if of.scale != 1 else ""
+        return [f"{_FUNCTIONS[of.operation]}(", *what, f"){scale}"]
+
+    def _share(self, source: "_Source", of: Figure) -> Parts:
+        """In percent of all, or of all groups."""
+        what = ["1"] if of.operation == "count" else self._what(source, of)
+        if not of.where:
+            return ["SUM(", *what, ") * 100.0 / SUM(SUM(", *what, ")) OVER ()"]
+        part: Parts = []
+        tests = [self._test(source, test, optional=True) for test in of.where]
+        _add(part, "SUM(CASE WHEN ", tests)
+        return [*part, " THEN ", *what, " ELSE 0 END) * 100.0 / SUM(", *what, ")"]
+
+    def _what(self, source: "_Source", of: Figure) -> Parts:
+        """What a figure is of."""
         measure = self._model.measure(of.of, self._query.table) if of.of else None
         if measure is not None:
             columns = [source.column(name) for name in measure.times]
             if measure.less:
                 columns.append(f"(1 - COALESCE({source.column(measure.less)}, 0))")
-            what = " * ".join(columns)
-        elif of.of:
-            what = source.column(of.of)
-        else:
-            what = "*"
-        if of.operation == "count":
-            return f"COUNT({'DISTINCT ' if of.distinct else ''}{what})"
-        text = f"{_FUNCTIONS[of.operation]}({what})"
-        return f"{text} / {of.scale!r}" if of.scale != 1 else text
+            return [" * ".join(columns)]
+        if of.since:
+            return [DayNumber(source.column(of.of)), " - ", DayNumber(source.column(of.since))]
+        return [source.column(of.of) if of.of else "*"]
 
     @staticmethod
     def _column(source: "_Source", of: str | Span, *, inner: bool) -> str:
@@ -266,12 +297,7 @@ class _Titles:
         if isinstance(one, Span):
             return one.each
         if isinstance(one, Figure):
-            of = one.of
-            if one.operation == "count":
-                return f"number of {self._plural(of) if of else self._many(self._query.table)}"
-            if self._model.measure(of, self._query.table) is not None:
-                return of if one.operation == "sum" else f"{one.operation} {of}"
-            return f"{'total' if one.operation == 'sum' else one.operation} {self._said(of)}"
+            return self._title_of(one)
         table, column = self._model.resolve(self._query.table, one)
         own = self._model.tables[table]
         if column in own.name and "." in one:
@@ -279,6 +305,25 @@ class _Titles:
             called = self._called_link(one) or step
             return called if len(own.name) == 1 else f"{called} {self._said(one)}"
         return self._said(one)
+
+    def _title_of(self, one: Figure) -> str:
+        """What a figure is called: number of tracks, average revenue per order."""
+        plain = one.model_copy(update={"share": False, "where": (), "per": None, "since": ""})
+        if one.share:
+            return f"percent of {self._title_of(plain).removeprefix('number of ')}"
+        if one.per is not None:
+            per = one.per.each if isinstance(one.per, Span) else self._singular(one.per)
+            if one.operation == "count":
+                return f"average {self._title_of(plain)} per {per}"
+            return f"average {self._title_of(plain).removeprefix('average ')} per {per}"
+        if one.since:
+            return f"{one.operation} days from {self._said(one.since)} to {self._said(one.of)}"
+        of = one.of
+        if one.operation == "count":
+            return f"number of {self._plural(of) if of else self._many(self._query.table)}"
+        if self._model.measure(of, self._query.table) is not None:
+            return of if one.operation == "sum" else f"{one.operation} {of}"
+        return f"{'total' if one.operation == 'sum' else one.operation} {self._said(of)}"
 
     def _called_link(self, path: str) -> str:
         *steps, _ = path.split(".")
@@ -296,6 +341,12 @@ class _Titles:
         own = self._model.tables[table]
         return self._many(table) if column in own.key else self._said(path)
 
+    def _singular(self, path: str) -> str:
+        """What one row is called that a key is of, or what else a column tells."""
+        table, column = self._model.resolve(self._query.table, path)
+        own = self._model.tables[table]
+        return own.called[0] if column in own.key and own.called else self._said(path)
+
     def _many(self, table: str) -> str:
         """What the rows of a table are called."""
         called = next(iter(self._model.tables[table].called), table)
@@ -309,9 +360,9 @@ class _Titles:
         return told.called[0] if told is not None and told.called else column
 
 
-def _add(parts: Parts, lead: str, tests: Sequence[Parts]) -> None:
+def _add(parts: Parts, lead: str, tests: Sequence[Parts], joint: str = " AND ") -> None:
     for number, test in enumerate(tests):
-        parts.append(lead if not number else " AND ")
+        parts.append(joint if number else lead)
         parts += test
 
 

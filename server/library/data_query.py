@@ -19,21 +19,29 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Figure(_Part):
-    """What many rows come to. `of` is a column, or the name of a measure; nothing counts rows."""
-
-    operation: Operation
-    of: str = ""
-    distinct: bool = False
-    scale: float = 1
-    """What it is divided by: milliseconds that are asked for in minutes."""
-
-
 class Span(_Part):
     """The month, the year or the day of a column of days."""
 
     column: Path
     each: Literal["day", "month", "year"]
+
+
+class Figure(_Part):
+    """What many rows come to. `of` is a column, or the name of a measure; nothing counts rows."""
+
+    operation: Operation
+    of: str = ""
+    since: str = ""
+    """A column of days before `of`: what it is then about are the days from one to the other."""
+    distinct: bool = False
+    scale: float = 1
+    """What it is divided by: milliseconds that are asked for in minutes."""
+    per: Path | Span | None = None
+    """What an average is for each of: orders, where `of` tells something of their lines."""
+    share: bool = False
+    """Whether it is told in percent: of rows of which `where` is true among all, or without
+    `where` of each group among all groups."""
+    where: tuple["Test", ...] = ()
 
 
 class Test(_Part):
@@ -49,12 +57,17 @@ class Test(_Part):
 class Lacking(_Part):
     """There is no row of another table that belongs to this one, and of which all this is true.
 
-    `up` leads from that table to the one that both know, `own` from the table of the query.
+    `up` leads from that table to the one that both know, `own` from the table of the query. With
+    `same`, the rows belong together that have the same in a column of each: that of the other
+    table, and that of the table of the query.
     """
 
     table: str
     up: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
+    same: tuple[Path, Path] | None = None
+    is_there: bool = False
+    """Whether there is such a row, after all."""
     tests: tuple[Test, ...] = ()
 
 

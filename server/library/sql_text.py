@@ -54,10 +54,21 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
+class DayNumber:
+    """A column of days as a number that grows by one a day, which databases write differently."""
+
+    column: str
+    """The column in SQL."""
+
+    def __str__(self) -> str:
+        return f"DAY({self.column})"
+
+
+@dataclass(frozen=True, slots=True)
 class FilledSql:
     """One statement: what the author wrote, cut at the placeholders."""
 
-    parts: tuple[str | Binding, ...]
+    parts: tuple[str | Binding | DayNumber, ...]
 
     @property
     def names(self) -> frozenset[str]:
@@ -65,7 +76,8 @@ class FilledSql:
 
     def shown(self) -> str:
         """The statement as text for people, with every placeholder as `:name`."""
-        return "".join(p if isinstance(p, str) else f":{p.name}" for p in self.parts).strip()
+        shown = (f":{p.name}" if isinstance(p, Binding) else str(p) for p in self.parts)
+        return "".join(shown).strip()
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,8 @@ def read_period(tokens: Tokens, index: int, today: date) -> PeriodRead | None:
     """Return the period that is named at `index`: next month, May 2027, Q3, the year, 2028."""
     index += tokens.word(index) == "the"
     word = tokens.word(index)
+    if (part := read_part_of_year(tokens, index, today)) is not None:
+        return part
     if word in _THIS and tokens.word(index + 1) in _PERIODS:
         unit = _PERIODS[tokens.word(index + 1)]
         period = period_around(shift(today, unit, _THIS[word]), unit, _WEEK_STARTS)
@@ -107,13 +109,48 @@ def read_period(tokens: Tokens, index: int, today: date) -> PeriodRead | None:
     return PeriodRead(period, index + 1, f"the {word} of {today}")
 
 
+def read_part_of_year(tokens: Tokens, index: int, today: date) -> PeriodRead | None:
+    """A half or a quarter of a year that is said: the last quarter of 2025, the first half."""
+    place, part = _PLACES.get(tokens.word(index)), tokens.word(index + 1)
+    if place is not None and part in _DATES.halves:
+        return _half(tokens, index + 2, place, today)
+    if place == -1 and _PERIODS.get(part) == "quarter" and _year_at(tokens, index + 2, today):
+        return _quarter(tokens, index + 2, "4", today)
+    return None
+
+
 def _quarter(tokens: Tokens, index: int, number: str, today: date) -> PeriodRead | None:
     if number not in ("1", "2", "3", "4"):
         return None
-    year = _year_at(tokens, index, today)
-    at, last = year or (today.year, index)
+    year, at, last = _year_after(tokens, index, today)
     quarter = period_around(date(at, int(number) * 3, 1), "quarter")
     return PeriodRead(quarter, last, f"Q{number} {at}", year is None)
+
+
+def _half(tokens: Tokens, index: int, number: int, today: date) -> PeriodRead | None:
+    """The first half of 2026, the second half of the year."""
+    if number not in (1, 2, -1):
+        return None
+    year, at, last = _year_after(tokens, index, today)
+    if year is None and last == index:
+        return None  # of what it is a half is not said
+    if number == 1:
+        period, name = Period(date(at, 1, 1), date(at, 6, 30)), f"the first half of {at}"
+    else:
+        period, name = Period(date(at, 7, 1), date(at, 12, 31)), f"the second half of {at}"
+    return PeriodRead(period, last, name, year is None)
+
+
+def _year_after(tokens: Tokens, index: int, today: date) -> tuple[int | None, int, int]:
+    """The year that is said, the one that is meant, and where it ends: of the year is this one."""
+    year = _year_at(tokens, index, today)
+    if year is not None:
+        return year[0], *year
+    at = index + (tokens.word(index) in _WITHIN)
+    at += at > index and tokens.word(at) == "the"
+    if at > index and _PERIODS.get(tokens.word(at)) == "year":
+        return None, today.year, at + 1
+    return None, today.year, index
 
 
 def _year_at(tokens: Tokens, index: int, today: date) -> tuple[int, int] | None:

@@ -161,7 +161,7 @@ class DatesSpec(LanguagePart):
     `next` and `last` stand beside a weekday, `ahead` and `ago` before a length of time. With
     `day_first`, 03/04/2025 is in April. `named` are days with a name of their own. `periods` are
     what has a first and a last day, which are called by the words of `edges`; `counted_back` are
-    places from the end of a period, `working` stands before its days without weekends, and
+    places from the end of a period, `halves` is half of a year, `working` stands before its days without weekends, and
     `lengths` are lengths of time that are called by a single word, in ISO 8601. `letters` are the
     numbers that years of the Hebrew calendar are written with, without their thousands.
     """
@@ -170,6 +170,7 @@ class DatesSpec(LanguagePart):
     periods: dict[str, Unit] = {}
     edges: dict[str, Literal["start", "end"]] = {}
     counted_back: dict[str, int] = {}
+    halves: WordSet = NO_WORDS
     working: WordSet = NO_WORDS
     lengths: dict[str, str] = {}
 
@@ -310,12 +311,12 @@ WordGroup = Literal[
     "back_after", "back_before",
     "back_references", "before_minus", "before_verbs", "code_names",
     "comparison_fillers", "containing", "contracted", "counting_names",
-    "date_names", "day_leads",
+    "date_names", "day_leads", "earlier",
     "decimal_places", "denied", "exclusions", "format_nouns", "hollow_descriptions",
     "for_whom", "forwards_after", "free_text_edges", "generic_leads", "hollow_flags", "indefinite",
     "hollow_names", "identifier_names",
     "key_leads", "key_nouns", "kinds_of_place", "last", "list_ends", "list_joints",
-    "lookback_names",
+    "later", "lookback_names",
     "measures",
     "money_names", "name_ends", "name_particles", "named_day_leads", "named_day_verbs",
     "negations", "next", "not_after_may", "not_a_now", "not_after_one", "not_before_one",
@@ -562,6 +563,7 @@ class DataWords(LanguagePart):
     nots: Phrases = ()
     without: Phrases = ()
     more: Phrases = ()
+    exactly: Phrases = ()
     less: Phrases = ()
     at_least: Phrases = ()
     at_most: Phrases = ()
@@ -581,6 +583,24 @@ class DataWords(LanguagePart):
     recent: Phrases = ()
     times: Phrases = ()
     zero: Phrases = ()
+    shares: Phrases = ()
+    overdue: Phrases = ()
+    late: Phrases = ()
+    on_time: Phrases = ()
+    after: Phrases = ()
+    before: Phrases = ()
+    lasting: Phrases = ()
+    takes: WordSet = NO_WORDS
+    due: WordSet = NO_WORDS
+    done_days: WordSet = NO_WORDS
+    working: WordSet = NO_WORDS
+    everything: Phrases = ()
+    each_of_them: Phrases = ()
+    owned_by: WordSet = NO_WORDS
+    about: Phrases = ()
+    texts: WordSet = NO_WORDS
+    pending: dict[str, Phrases] = {}
+    kept: dict[str, Phrases] = {}
     weights: Phrases = ()
     measured: Phrases = ()
     ages: Phrases = ()
@@ -593,6 +613,7 @@ class DataWords(LanguagePart):
     colleagues: WordSet = NO_WORDS
     year_leads: WordSet = NO_WORDS
     rated: WordSet = NO_WORDS
+    hundredths: WordSet = NO_WORDS
     how_much: Phrases = ()
     only_more: WordSet = NO_WORDS
     alternatives: WordSet = NO_WORDS

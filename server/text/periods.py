@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple
 
 from server.text.calendar import Period, add_months, period_around, shift
-from server.text.calendar_phrases import read_period
+from server.text.calendar_phrases import read_part_of_year, read_period
 from server.text.dates import DIRECTIONS, MONTHS, WEEKDAYS
 from server.text.durations import Duration
 from server.text.language import Unit, load_language
@@ -34,6 +34,12 @@ _BETWEEN: Final = frozenset({"between"})
 _FROM: Final = frozenset({"from"})
 _JOINTS: Final = _group("through")
 _ONWARDS: Final = _group("onwards")
+_OR: Final = frozenset({"or", "and"})
+_OPEN_ENDS: Final[dict[str, Reach]] = {
+    **dict.fromkeys(_group("later"), "since"),
+    **dict.fromkeys(_group("earlier"), "until"),
+}
+"""After “or”: in which direction it goes on."""
 _WEEK_STARTS: Final = WEEKDAYS[_ENGLISH.dates.week_starts]
 _NAMING_PERIODS: Final = MONTHS.keys() | _ENGLISH.numbers.ordinals.keys() | {"q", "year"}
 _YEARS_AHEAD, _YEARS = 10, 110
@@ -172,6 +178,9 @@ def _calendar(tokens: Tokens, index: int, today: date) -> _Named | None:
     at = index + (tokens.word(index) == "the")
     word, after = tokens.word(at), tokens.word(at + 1)
     towards = DIRECTIONS.get(word, 0)
+    part = read_part_of_year(tokens, at, today)
+    if part is not None:
+        return _Named(index, part.last, part.period, open_year=part.open_year)
     if (towards or word in _THIS) and after in _PERIODS:
         unit: Unit = _PERIODS[after]
         period = period_around(shift(today, unit, towards), unit, _WEEK_STARTS)
@@ -265,6 +274,8 @@ def _alone(tokens: Tokens, one: _Named, today: date) -> SpokenPeriod:
         reach, last = "since", last + 1
     if reach != "within" or lead in _FROM:
         first -= 1
+    elif after in _OR and tokens.word(last + 1) in _OPEN_ENDS:
+        reach, last = _OPEN_ENDS[tokens.word(last + 1)], last + 2
     if reach == "since" and one.is_day and 0 < (start - today).days <= _WEEK:
         start -= timedelta(days=_WEEK)  # since Monday: the last one
     back = one.back if reach == "within" else None

@@ -49,6 +49,13 @@ def periods(text: str) -> list[tuple[str, str | None, str | None]]:
         ("from November to February", "from November to February", "2025-11-01", "2026-02-28"),
         ("orders from May to June 2024", "from May to June 2024", "2024-05-01", "2024-06-30"),
         ("between 1 May and 10 June", "between 1 May and 10 June", "2026-05-01", "2026-06-10"),
+        ("films of 2023 or later", "2023 or later", "2023-01-01", None),
+        ("films that came out in 2019 or earlier", "2019 or earlier", None, "2019-12-31"),
+        ("films since March or later", "since March", "2026-03-01", None),
+        ("orders in the first half of 2025", "the first half of 2025", "2025-01-01", "2025-06-30"),
+        ("the second half of the year", "the second half of the year", "2026-07-01", "2026-12-31"),
+        ("in the last quarter of 2025", "the last quarter of 2025", "2025-10-01", "2025-12-31"),
+        ("orders of last quarter", "last quarter", "2026-07-01", "2026-09-30"),
         ("orders from 2024 to 2025", "from 2024 to 2025", "2024-01-01", "2025-12-31"),
     ],
 )  # fmt: skip

@@ -16,6 +16,11 @@ _MONEY: Final = frozenset({
     "price", "total", "amount", "cost", "fee", "rate", "freight", "salary", "revenue", "payment",
     "budget", "balance", "fare", "rent", "wage",
 })  # fmt: skip
+_NO_PRICES: Final = frozenset({
+    "replacement", "late", "damage", "penalty", "purchase", "delivery", "shipping", "deposit",
+    "repair", "tax",
+})  # fmt: skip
+"""Of amounts that are no price of the thing itself."""
 _HEADS: Final = frozenset({
     "price", "rate", "cost", "fee", "weight", "date", "limit", "amount", "total", "salary",
     "charge", "hours",
@@ -131,12 +136,14 @@ def _usual(prop: Property, kind: str, thing: Thing) -> Iterator[str]:
     alike = [p for p in thing.properties if p.label.rpartition(" ")[2] == head]
     if (
         head in _HEADS
+        and not (kind == "money" and spoken & _NO_PRICES)
         and head != prop.label
         and len(alike) == 1
         and prop.role in ("measure", "level", "date")
     ):
         yield head
-    if kind == "money" and not prices and spoken & {"rate", "fee", "cost"}:
+    is_price = spoken & {"rate", "fee", "cost"} and not spoken & _NO_PRICES
+    if kind == "money" and not prices and is_price:
         last = prop.label.rpartition(" ")[0]
         yield from ("price", f"{last} price".strip(), f"{last} fee".strip())
 

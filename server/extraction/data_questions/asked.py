@@ -34,6 +34,10 @@ class Asked:
     done: tuple[str, ...] = ()
     """Tables whose rows come to be when something is done, of which one is meant."""
     distinct: bool = False
+    since: Column | None = None
+    """The day before that of the column, from which days are counted."""
+    per: Need | Each | None = None
+    """What an average is for each of: the value of an order."""
 
 
 class Ends(NamedTuple):
@@ -128,6 +132,10 @@ class DataRequest:
     """Columns that are asked for."""
     shown_names: list[Need] = field(default_factory=list)
     """What is shown by its name beside the target."""
+    listed: Columns = ()
+    """The column whose different values are listed: which countries customers come from."""
+    everything: bool = False
+    """Whether all of what is meant is listed, whatever it is."""
     who: bool = False
     when: bool = False
     end_of_days: Literal["", "lowest", "highest"] = ""
@@ -139,6 +147,12 @@ class DataRequest:
     compares: bool = False
     """Whether the values that are named are told side by side."""
     distinct: bool = False
+    each_of_them: bool = False
+    """Whether what is asked for has to do with every one of the names: both of them."""
+    either: bool = False
+    """Whether one of the names will do."""
+    share: bool = False
+    """Whether figures are told in percent."""
 
     named: list[Named] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)

@@ -28,6 +28,15 @@ def columns_with_unit(model: DataModel) -> Columns:
     return tuple(column for column, told in all_columns(model) if told.unit)
 
 
+def columns_of_years(model: DataModel, words: Collection[str]) -> Columns:
+    """The columns of numbers that are years, by one of the words that they are called."""
+    return tuple(
+        column
+        for column, told in all_columns(model)
+        if told.kind == "number" and not spoken_words(told).isdisjoint(words)
+    )
+
+
 def kind_of(model: DataModel, column: Column) -> str:
     """What a column is for; nothing where questions do not see it."""
     told = model.tables[column.table].columns.get(column.column)

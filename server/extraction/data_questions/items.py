@@ -90,7 +90,12 @@ class Item:
     @property
     def may_be_filler(self) -> bool:
         """Whether it says nothing of what is asked, where nothing around it makes it."""
-        return self.kind == "phrase" and self.has(*_FILLERS)
+        return self.kind == "phrase" and self.has(*_FILLERS) and not self._names_column
+
+    @property
+    def _names_column(self) -> bool:
+        """Whether it is a column, where it is no filler but for verbs: stock."""
+        return bool(self.meanings.columns) and not self.has("frames")
 
 
 class _Special(NamedTuple):
@@ -112,10 +117,15 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
         at = item.last
         if item.kind == "number" and _is_year(item, items, reading, lexicon):
             item.kind, item.value = "period", _year(item)
-        is_sign = item.kind == "unknown" and cut.tokens[item.first] in currencies
+        is_cents = item.kind == "unknown" and item.spoken in lexicon.words.hundredths
+        if is_cents and items and items[-1].kind == "number":
+            items[-1].value = round(float(items[-1].value) / 100, 2)
+        is_sign = is_cents or (item.kind == "unknown" and cut.tokens[item.first] in currencies)
         if is_sign and items and items[-1].is_amount:
             items[-1].kind, items[-1].end, items[-1].last = "money", item.end, item.last
         else:
+            if is_sign and items and items[-1].spoken in lexicon.words.articles:
+                item.kind, item.value = "money", 0.01 if is_cents else 1  # more than a dollar
             item.place = len(items)
             items.append(item)
     return items

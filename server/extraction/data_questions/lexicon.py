@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from server.core.data_values import NameVocabulary
-from server.extraction.data_questions.columns import all_columns, spoken_words
+from server.extraction.data_questions.columns import all_columns, columns_of_years, spoken_words
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns, Degree, End, Meanings
 from server.extraction.data_questions.phrases import (
@@ -24,8 +24,9 @@ _MEASURED: Final = frozenset({"number", "money", "date"})
 _TAGS: Final = (
     "frames", "joins", "counts", "totals", "averages", "money", "money_done", "units", "selling",
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
-    "less", "at_least", "at_most", "or_more", "or_less", "between", "contains", "different", "who",
-    "when", "last", "wages", "costs", "month", "year", "day", "zero", "measured", "recent", "first",
+    "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains", "different", "who",
+    "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares", "overdue", "late",
+    "on_time", "everything", "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
     "times", "descending", "ascending", "alphabetical", "compare",
 )  # fmt: skip
 """The lists of the language whose phrases do something in a question."""
@@ -41,6 +42,8 @@ class DataLexicon:
         """The words of the language."""
         self.lists = columns_of_lists(model, vocabulary)
         """Columns whose texts hold several values, with commas between."""
+        self.years = columns_of_years(model, self.words.calendar_years)
+        """The columns of numbers that are years."""
         self._phrases = PhraseBook()
         for tag in _TAGS:
             for phrase in getattr(self.words, tag):
@@ -48,6 +51,7 @@ class DataLexicon:
         self._add_tables()
         self._add_done(self.words.done)
         self._add_dates(self.words)
+        self._add_endings(self.words)
         self._add_roles(self.words.roles)
         for degree in language.rows.degrees:
             self._add_degree(degree, self.words.adjectives)
@@ -116,12 +120,27 @@ class DataLexicon:
     def _add_dates(self, words: DataWords) -> None:
         for column, told in all_columns(self.model):
             spoken = spoken_words(told)
-            is_year = told.kind == "number" and not spoken.isdisjoint(words.calendar_years)
-            if told.kind != "date" and not is_year:
+            if told.kind != "date" and column not in self.years:
                 continue
             for word in words.dates.keys() & spoken:
                 for verb in {word, *words.dates[word]} - words.dateless:
                     add_column(self._phrases.add(phrase_of(verb)).dates, column)
+
+    def _add_endings(self, words: DataWords) -> None:
+        """What has not happened yet, and what lasts until it happens."""
+        for column, told in all_columns(self.model):
+            spoken = spoken_words(told)
+            is_own = column.column == self.model.tables[column.table].date
+            ends = told.kind in ("date", "flag") and not is_own
+            for word in words.pending.keys() & spoken if ends else ():
+                staff = not self.model.tables[column.table].pays
+                for phrase in words.pending[word]:
+                    if not staff and not words.working.isdisjoint(phrase.split(" ")):
+                        continue  # customers do not work here
+                    add_column(self._phrases.add(phrase_of(phrase)).pending, column)
+            for word in words.kept.keys() & spoken if told.kind == "date" else ():
+                for phrase in words.kept[word]:
+                    add_column(self._phrases.add(phrase_of(phrase)).kept, column)
 
     def _add_roles(self, roles: Mapping[str, Sequence[str]]) -> None:
         """What people are called by whom they have to do with."""

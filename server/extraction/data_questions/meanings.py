@@ -52,6 +52,10 @@ class Meanings:
     """Tables of which a row comes to be when this is done."""
     dates: list[Column] = field(default_factory=list)
     """The columns of the day on which this was done."""
+    pending: list[Column] = field(default_factory=list)
+    """The columns of what has not happened yet, or of what is not so: open, unpaid."""
+    kept: list[Column] = field(default_factory=list)
+    """The columns of the day on which this ends: keep, stay."""
     roles: list[Need] = field(default_factory=list)
     """Tables as what a link leads to."""
     agents: list[Need] = field(default_factory=list)
@@ -69,4 +73,5 @@ class Meanings:
     def is_of_data(self) -> bool:
         """Whether it has to do with the data, and not only with how one asks."""
         others = self.agents or self.done or self.dates or self.degrees or self.roles
+        others = others or self.pending or self.kept
         return self.names_data or bool(others)

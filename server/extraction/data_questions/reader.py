@@ -14,8 +14,10 @@ from server.extraction.data_questions.steps.days import read_days, read_leftover
 from server.extraction.data_questions.steps.ends import read_ends, read_limits
 from server.extraction.data_questions.steps.figures import read_figures
 from server.extraction.data_questions.steps.groups import read_groups
+from server.extraction.data_questions.steps.lateness import read_durations, read_lateness
 from server.extraction.data_questions.steps.manner import read_manner, read_times
 from server.extraction.data_questions.steps.negations import read_negations
+from server.extraction.data_questions.steps.ratios import read_ratios
 from server.extraction.data_questions.steps.rest import read_rest
 from server.extraction.data_questions.steps.targets import read_target
 from server.extraction.data_questions.steps.verbs import read_verbs
@@ -26,11 +28,14 @@ from server.text.parsed_text import ParsedText
 _STEPS: Final[tuple[Callable[[Words, DataRequest], None], ...]] = (
     read_manner,
     read_times,
+    read_lateness,
     read_comparisons,
     read_limits,
     read_negations,
     read_ends,
     read_groups,
+    read_durations,
+    read_ratios,
     read_counts,
     read_figures,
     read_target,
@@ -60,7 +65,7 @@ class DataReading:
 def read_data_question(reading: ParsedText, lexicon: DataLexicon) -> DataReading:
     """Read a question as a query; without one, `unread` or `why` says what was in the way."""
     items = items_of(reading, lexicon)
-    words, request = Words(items, lexicon), DataRequest(today=reading.today)
+    words, request = Words(reading.text, items, lexicon), DataRequest(today=reading.today)
     try:
         for read in _STEPS:
             read(words, request)

@@ -33,16 +33,23 @@ def measure_of(item: Item) -> MeasureKind:
 class Words:
     """The parts of a question, beside the data model and the language by which they are read."""
 
-    def __init__(self, items: Sequence[Item], lexicon: DataLexicon) -> None:
+    def __init__(self, text: str, items: Sequence[Item], lexicon: DataLexicon) -> None:
+        self._text = text
         self.items = items
         self.model, self.language = lexicon.model, lexicon.words
         self.lists = lexicon.lists
         """Columns whose texts hold several values, with commas between."""
+        self.years = lexicon.years
+        """The columns of numbers that are years."""
         self._lexicon = lexicon
 
     def left(self) -> list[Item]:
         """The parts that are not used yet."""
         return [item for item in self.items if not item.role]
+
+    def said(self, items: Sequence[Item]) -> str:
+        """The words of parts that stand together, as they were written."""
+        return self._text[items[0].start : items[-1].end]
 
     def before(self, item: Item) -> Sequence[Item]:
         """All parts before one."""

@@ -13,9 +13,10 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from server.core.suggestions import did_you_mean
 from server.core.tools import Effect
-from server.library.sql_text import ConditionFailed, FilledSql, SqlText
+from server.library.sql_text import Binding, ConditionFailed, FilledSql, SqlText
 from server.tools.sql.address import DatabaseKind
 from server.tools.sql.schema import Column, DatabaseSchema, Table
+from server.tools.sql.statement import written
 
 Comparison = Literal["=", "<>", "<", "<=", ">", ">=", "in", "like"]
 
@@ -187,7 +188,8 @@ def _first_read(filled: FilledSql, kinds: Sequence[DatabaseKind]) -> Sequence[ex
 def _parsed(filled: FilledSql, kind: DatabaseKind) -> tuple[exp.Expr, ...]:
     """The statements, with every argument as a column of a name of ours."""
     text = "".join(
-        part if isinstance(part, str) else f"{_MARK}{part.name}" for part in filled.parts
+        f"{_MARK}{part.name}" if isinstance(part, Binding) else written(part, kind)
+        for part in filled.parts
     )
     try:
         parsed = sqlglot.parse(text, read=_DIALECTS[kind])

@@ -5,11 +5,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from server.errors import ArgumentsInvalid
-from server.library.sql_text import Binding, FilledSql
+from server.library.sql_text import Binding, DayNumber, FilledSql
 from server.tools.sql.address import DatabaseKind
 
 MAX_MEMBERS: Final = 1_000
 """Most values of a list within `IN ( )`."""
+_DAYS: Final[dict[DatabaseKind, str]] = {
+    "sqlite": "JULIANDAY(DATE({}))",
+    "duckdb": "DATE_DIFF('day', DATE '2000-01-01', CAST({} AS DATE))",
+    "postgresql": "(CAST({} AS DATE) - DATE '2000-01-01')",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,8 @@ def driver_statement(
     text: list[str] = []
     values: list[Any] = []
     for part in filled.parts:
-        if isinstance(part, str):
-            text.append(part)
+        if not isinstance(part, Binding):
+            text.append(written(part, kind))
             continue
         bound = _members(part, arguments) if part.use == "list" else [arguments.get(part.name)]
         text.append(", ".join("?" * len(bound)))
@@ -44,13 +49,18 @@ def driver_statement(
     return Statement("".join(text), tuple(values))
 
 
+def written(part: str | DayNumber, kind: DatabaseKind) -> str:
+    """What an author wrote, or the number of a day as a database tells it."""
+    return part if isinstance(part, str) else _DAYS[kind].format(part.column)
+
+
 def _by_name(filled: FilledSql, arguments: Mapping[str, Any]) -> Statement:
     """One place for each argument and use, so that PostgreSQL can tell the type of each."""
     text: list[str] = []
     values: dict[str, Any] = {}
     for part in filled.parts:
-        if isinstance(part, str):
-            text.append(part.replace("%", "%%"))
+        if not isinstance(part, Binding):
+            text.append(written(part, "postgresql").replace("%", "%%"))
             continue
         bound = _members(part, arguments) if part.use == "list" else [arguments.get(part.name)]
         places = []

@@ -5,7 +5,7 @@ from typing import Final
 
 from server.extraction.data_questions.asked import DataRequest, MeasureKind, Named, Unclear
 from server.extraction.data_questions.joins import Joined, Need, join
-from server.extraction.data_questions.meanings import Column, Value
+from server.extraction.data_questions.meanings import Column, Columns, Value
 from server.library.data_model import DataMeasure, DataModel
 
 _OWN: Final = -0.5
@@ -14,6 +14,8 @@ _WORSE_NAME: Final = 0.3
 _WORST_NAME: Final = 5
 """Names of a column count as worse up to here."""
 _FULL_NAME: Final = -0.2
+_PAYING: Final = -0.1
+"""What it is worth to be of those who pay: the country, of customers and not of employees."""
 _FREE_TEXT: Final = 2.5
 """What it costs to be in a text that is no name and no category."""
 
@@ -27,21 +29,24 @@ class Choice:
         request: DataRequest,
         needs: Sequence[Need] = (),
         measures: Mapping[MeasureKind, DataMeasure] | None = None,
+        years: Columns = (),
     ) -> None:
         self.model = model
+        self.years = years
+        """The columns of numbers that are years."""
         self.measures = measures or {}
         """What is added up, all of one table: there the query starts."""
         self.needs = list(needs)
-        self._request = request
+        self.request = request
         self._roots = tuple({measure.table: None for measure in self.measures.values()})
         self._roles: dict[Value, Need] = {}
 
     @property
     def happened(self) -> frozenset[str]:
         """The tables of what was done, each time of which counts."""
-        if self._request.distinct:
+        if self.request.distinct:
             return frozenset()
-        return frozenset(table for tables in self._request.facts for table in tables)
+        return frozenset(table for tables in self.request.facts for table in tables)
 
     def add(self, need: Need) -> None:
         """Need a table from now on."""
@@ -50,7 +55,7 @@ class Choice:
 
     def joined(self) -> Joined:
         """The table to start from, and the ways to all that is needed."""
-        subject = self._request.subject
+        subject = self.request.subject
         preferred = subject.table if subject is not None else ""
         found = join(self.model, self.needs, self._roots, preferred)
         if found is None:
@@ -60,7 +65,7 @@ class Choice:
     def cost(self, need: Need) -> float | None:
         """How far it is to all that is needed with a table besides; None where no way leads."""
         needs = self.needs if need in self.needs else [*self.needs, need]
-        target = self._request.target
+        target = self.request.target
         found = join(self.model, needs, self._roots, target.table if target is not None else "")
         return found.cost if found is not None else None
 
@@ -83,6 +88,7 @@ class Choice:
             cost = self.cost(self.need_of(column.table))
             if cost is not None:
                 cost += _WORSE_NAME * min(column.rank, _WORST_NAME)
+                cost += _PAYING * self.model.tables[column.table].pays
                 ranked.append((cost + self._own(column.table), order, column))
         if not ranked:
             raise Unclear("no way leads to " + ", ".join(c.column for c in columns[:1]))
@@ -119,7 +125,7 @@ class Choice:
         """The table of a value, as what it is of."""
         if value in self._roles:
             return self._roles[value]
-        target = self._request.target
+        target = self.request.target
         if target is not None and target.step and target.table == value.table:
             return Need(value.table) if target.owner == value.table else target
         return self.need_of(value.table)
@@ -130,11 +136,12 @@ class Choice:
 
     def is_one_each(self, joined: Joined, need: Need, column: Column) -> bool:
         """Whether there is one value of a column for each row of a table."""
-        way = joined.ways[need]
-        return joined.ways[self.need_of(column.table)][: len(way)] == way
+        way, to_column = joined.ways[need], joined.ways[self.need_of(column.table)]
+        on = to_column[len(way) :]
+        return to_column[: len(way)] == way and not any(step.startswith("<") for step in on)
 
     def _own(self, table: str) -> float:
-        target = self._request.target
+        target = self.request.target
         return _OWN if target is not None and table == target.table else 0.0
 
     def _fit(self, value: Value) -> float:

@@ -3,21 +3,30 @@
 from collections.abc import Sequence
 from typing import Final
 
-from server.extraction.data_questions.asked import Asked, DataRequest, Each, Unclear
+from server.extraction.data_questions.asked import Absent, Asked, DataRequest, Each, Unclear
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.day_columns import day_path
 from server.extraction.data_questions.composing.figures import figure
-from server.extraction.data_questions.composing.filters import row_tests
-from server.extraction.data_questions.composing.lacking import lacking
+from server.extraction.data_questions.composing.filters import all_are_meant, day_tests_of, row_tests
+from server.extraction.data_questions.composing.lacking import (
+    lacking,
+    lacking_value,
+    there_is,
+)
 from server.extraction.data_questions.composing.listing import listed_paths
 from server.extraction.data_questions.composing.meant import FigureOf, Meant, OrderBy, number_of
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column
 from server.extraction.data_questions.words import Words
-from server.library.data_query import DataQuery, Figure, Order, Span, Test
+from server.library.data_query import DataQuery, Figure, Lacking, Order, Span, Test
 
 _LISTED: Final = 10
 """So many rows of the best ones, where a question says no number."""
+
+
+def _is_part(request: DataRequest) -> bool:
+    """Whether names and conditions tell the part of which the share of all is asked for."""
+    return request.share and not request.groups
 
 
 class Composition:
@@ -32,10 +41,17 @@ class Composition:
         self._figures: list[Figure] = []
         self._orders: list[Order] = []
         self._has_both_ends = False
-        self._tests = list(row_tests(words, request, choice, meant))
-        self._lacking = [
-            lacking(choice, request, meant.joined, absent) for absent in request.absent
-        ]
+        tests = list(row_tests(words, request, choice, meant))
+        part = _is_part(request)
+        self._tests = [*day_tests_of(choice, meant), *([] if part else tests)]
+        self._where = tuple(tests) if part else ()
+        """What is true of the part of which the share is told."""
+        self._lacking = [self._lacking_of(absent) for absent in request.absent]
+        for named in meant.named:
+            if all_are_meant(choice, meant.joined, named):
+                self._lacking += [
+                    there_is(choice, request, meant.joined, other) for other in named.others
+                ]
         self._having: list[Test] = []
         self._span_tests: list[Test] = []
 
@@ -52,6 +68,10 @@ class Composition:
             self._add_listed(self._listed)
         elif self._meant.shown:
             raise Unclear("a column beside a figure")
+        if self._request.share:
+            if not self._figures:
+                raise Unclear("a share of what")
+            self._figures = [self._in_percent(one) for one in self._figures]
         self._select += [*self._figures, *self._bound_figures()]
         self._check_groups()
         self._add_top()
@@ -72,8 +92,25 @@ class Composition:
             limit=limit,
         )
 
+    def _lacking_of(self, absent: Absent) -> Lacking:
+        """What is not there, of the rows that are asked for or of the value that is listed."""
+        choice, joined = self._choice, self._meant.joined
+        group = next(iter(self._meant.groups), None)
+        if self._request.listed and isinstance(group, Column):
+            return lacking_value(choice, joined, absent, group)
+        return lacking(choice, self._request, joined, absent)
+
     def _figure(self, what: FigureOf) -> Figure:
-        return figure(self._choice, self._joined, what, self._request.unit)
+        return figure(self._choice, self._request, self._joined, what)
+
+    def _in_percent(self, one: Figure) -> Figure:
+        """A figure in percent of that of all, or of all groups."""
+        counted = one.operation == "count" and not (one.of or one.distinct)
+        if one.per is not None or not (one.operation == "sum" or counted):
+            raise Unclear("a share of what")
+        if not self._where and not self._by:
+            raise Unclear("a share without a part")
+        return one.model_copy(update={"share": True, "where": self._where})
 
     def _add_having(self) -> None:
         for asked, comparison, value in self._request.having:
@@ -161,7 +198,7 @@ class Composition:
         if self._listed is None:
             if self._by and self._having and not self._figures:
                 self._figures += self._bound_figures()[:1]
-            if (self._by or self._having) and not self._figures:
+            if (self._by or self._having) and not self._figures and not self._request.listed:
                 raise Unclear("a group without a figure")
         if self._by:
             ordered = [one.by for one in self._orders if isinstance(one.by, str)]

@@ -16,6 +16,9 @@ def day_column(
     own = model.tables[joined.root]
     if own.date and (request.when or not own.people):
         return Column(joined.root, own.date)
+    year = next((column for column in choice.years if column.table == joined.root), None)
+    if year is not None:
+        return year
     ways = sorted(
         (len(found[0]), table)
         for table, found in model.reachable[joined.root].items()

@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from server.extraction.data_questions.asked import Unclear
+from server.extraction.data_questions.asked import Asked, DataRequest, Unclear
 from server.extraction.data_questions.columns import unit_of
 from server.extraction.data_questions.composing.choice import Choice
+from server.extraction.data_questions.composing.day_columns import day_path
 from server.extraction.data_questions.composing.meant import FigureOf
 from server.extraction.data_questions.joins import Joined, Need
-from server.library.data_query import Figure
+from server.library.data_query import Figure, Span
 
 _SCALES: Final = {
     ("milliseconds", "seconds"): 1_000.0, ("milliseconds", "minutes"): 60_000.0,
@@ -17,29 +18,61 @@ _SCALES: Final = {
 """What the numbers of a column are divided by, by its unit and the one that is asked for."""
 
 
-def figure(choice: Choice, joined: Joined, what: FigureOf, unit: str) -> Figure:
+def figure(choice: Choice, request: DataRequest, joined: Joined, what: FigureOf) -> Figure:
     """A figure, in the unit that is asked for; Unclear where rows would be counted twice."""
     asked, column = what
+    per = _per(choice, request, joined, asked)
     if asked.measure:
-        return Figure(operation=asked.operation, of=choice.measures[asked.measure].name)
+        measure = choice.measures[asked.measure].name
+        return Figure(operation=asked.operation, of=measure, per=per)
     if column is not None:
         path = choice.path(joined, column)
         if asked.operation in ("sum", "average") and not _is_once(choice, joined, path):
             raise Unclear("rows would be counted twice")
-        scale = _SCALES.get((unit_of(choice.model, column), unit), 1.0)
-        return Figure(operation=asked.operation, of=path, distinct=asked.distinct, scale=scale)
+        scale = _SCALES.get((unit_of(choice.model, column), request.unit), 1.0)
+        since = choice.path(joined, asked.since) if asked.since is not None else ""
+        return Figure(
+            operation=asked.operation, of=path, since=since, distinct=asked.distinct, scale=scale
+        )
     if asked.rows is None:
         raise Unclear("nothing says what is counted")
+    if per is not None:
+        return Figure(operation="count", of=_each_once(choice, joined, asked), per=per)
     return _number_of_rows(choice, joined, asked.rows)
+
+
+def _per(choice: Choice, request: DataRequest, joined: Joined, asked: Asked) -> str | Span | None:
+    """What an average is for each of, where each of it has several of what is averaged."""
+    if asked.per is None:
+        return None
+    if not isinstance(asked.per, Need):
+        return Span(column=day_path(choice, request, joined), each=asked.per)
+    if asked.per.table == joined.root and asked.rows is None:
+        return None
+    return _key(choice, joined, asked.per)
+
+
+def _each_once(choice: Choice, joined: Joined, asked: Asked) -> str:
+    """The key of what belongs to one of the others each; nothing where pairs are counted."""
+    if asked.rows is None or not isinstance(asked.per, Need):
+        return ""
+    own = joined.ways[choice.need_of(asked.rows.table)]
+    other = joined.ways[choice.need_of(asked.per.table)]
+    return _key(choice, joined, asked.rows) if own and other[: len(own)] == own else ""
+
+
+def _key(choice: Choice, joined: Joined, need: Need) -> str:
+    """The column that tells the rows of a table apart."""
+    key = choice.model.tables[need.table].key
+    if len(key) != 1:
+        raise Unclear("count")
+    return joined.path(choice.need_of(need.table), key[0])
 
 
 def _number_of_rows(choice: Choice, joined: Joined, rows: Need) -> Figure:
     if rows.table == joined.root and not joined.ways.get(rows) and not joined.multiplies:
         return Figure(operation="count")
-    key = choice.model.tables[rows.table].key
-    if len(key) != 1:
-        raise Unclear("count")
-    path = joined.path(choice.need_of(rows.table), key[0])
+    path = _key(choice, joined, rows)
     # What was rented twice counts twice; who rented twice is one.
     table = choice.model.tables[rows.table]
     happens = rows.table != joined.root and joined.root in choice.happened and not joined.multiplies

@@ -15,7 +15,7 @@ from server.text.periods import SpokenPeriod
 
 
 def row_tests(words: Words, request: DataRequest, choice: Choice, meant: Meant) -> Iterator[Test]:
-    """The values that are named, the conditions and the days."""
+    """The values that are named, and the conditions."""
     joined = meant.joined
     for alternatives in meant.named:
         yield from _value_tests(words, choice, joined, alternatives)
@@ -25,8 +25,13 @@ def row_tests(words: Words, request: DataRequest, choice: Choice, meant: Meant) 
         need = choice.need_of(mine.table)
         path, than = joined.path(need, mine.column), joined.path(need, theirs.column)
         yield Test(of=path, comparison=comparison, than=than)
+
+
+def day_tests_of(choice: Choice, meant: Meant) -> Iterator[Test]:
+    """The days that are asked about."""
     for column, period in meant.days:
-        yield from day_tests(choice.model, choice.path(joined, column), column, period)
+        path = choice.path(meant.joined, column)
+        yield from day_tests(choice.model, path, column, period)
 
 
 def day_tests(model: DataModel, path: str, column: Column, period: SpokenPeriod) -> Iterator[Test]:
@@ -45,6 +50,17 @@ def day_tests(model: DataModel, path: str, column: Column, period: SpokenPeriod)
             yield Test(of=path, comparison="until", value=until.isoformat())
 
 
+def all_are_meant(choice: Choice, joined: Joined, named: Alternatives) -> bool:
+    """Whether what is asked for has to do with every one of several names: films with both."""
+    subject = choice.request.subject
+    if not named.others or named.negated or subject is None or choice.request.either:
+        return False
+    if not (choice.request.each_of_them or len(named.value.columns) > 1):
+        return False
+    column = Column(named.value.table, named.value.columns[0])
+    return not choice.is_one_each(joined, choice.need_of(subject.table), column)
+
+
 def _value_tests(
     words: Words, choice: Choice, joined: Joined, named: Alternatives
 ) -> Iterator[Test]:
@@ -52,7 +68,7 @@ def _value_tests(
     value = named.value
     need = choice.need_of_value(value)
     in_list = (value.table, value.columns[0]) in words.lists
-    if named.others:
+    if named.others and not all_are_meant(choice, joined, named):
         if len(value.columns) > 1:
             raise Unclear("several names")
         path = joined.path(need, value.columns[0])

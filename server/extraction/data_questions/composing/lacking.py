@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from server.extraction.data_questions.asked import Absent, DataRequest, Unclear
+from server.extraction.data_questions.asked import Absent, DataRequest, Named, Unclear
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.day_columns import day_column
 from server.extraction.data_questions.composing.filters import day_tests
 from server.extraction.data_questions.joins import Joined, Need, join
+from server.extraction.data_questions.meanings import Column, Value
 from server.library.data_model import DataModel
 from server.library.data_query import Lacking, Test
 
@@ -30,6 +31,26 @@ def lacking(choice: Choice, request: DataRequest, joined: Joined, absent: Absent
         own=joined.ways[choice.need_of(target.table)],
         tests=tuple(_tests(choice, request, inside, absent)),
     )
+
+
+def lacking_value(choice: Choice, joined: Joined, absent: Absent, column: Column) -> Lacking:
+    """No row of another table with the same value: countries with customers and no supplier."""
+    tables = choice.model.tables
+    said = {*tables[column.table].columns[column.column].called[:1]}
+    for table in absent.tables:
+        for name, told in tables[table].columns.items():
+            if table != column.table and not said.isdisjoint(told.called[:1]):
+                if absent.named or absent.days:
+                    raise Unclear("what is not there, and when")
+                return Lacking(table=table, same=(name, choice.path(joined, column)))
+    raise Unclear("no way leads to " + absent.tables[0])
+
+
+def there_is(choice: Choice, request: DataRequest, joined: Joined, value: Value) -> Lacking:
+    """A row that joins what is asked for to one more name: the other actor of a film."""
+    absent = Absent((value.table,), [Named((value,))])
+    found = lacking(choice, request, joined, absent)
+    return found.model_copy(update={"is_there": True})
 
 
 def _join_inside(model: DataModel, absent: Absent, target: Need) -> Joined:

@@ -20,7 +20,7 @@ from server.library.data_query import DataQuery
 def compose_query(words: Words, request: DataRequest) -> DataQuery:
     """Put together what was read; Unclear where it is no one query."""
     settle_target(words, request)
-    choice = Choice(words.model, request)
+    choice = Choice(words.model, request, years=words.years)
     for need in (request.target, request.counted, *request.also):
         if need is not None:
             choice.add(need)
@@ -30,8 +30,9 @@ def compose_query(words: Words, request: DataRequest) -> DataQuery:
         if isinstance(group, Need):
             choice.add(group)
     for asked in request.all_asked():
-        if asked.rows is not None:
-            choice.add(asked.rows)
+        for one in (asked.rows, asked.per):
+            if isinstance(one, Need):
+                choice.add(one)
     if not measures and _names_nothing(request, choice):
         settle_by_values(words, request)
         if request.target is not None:
@@ -56,7 +57,7 @@ def _nearest(
     found: list[tuple[DataQuery, Joined]] = []
     why = ""
     for measures in possible:
-        trial = Choice(words.model, request, choice.needs, measures)
+        trial = Choice(words.model, request, choice.needs, measures, words.years)
         try:
             found.append(_composed(words, request, trial))
         except Unclear as unclear:

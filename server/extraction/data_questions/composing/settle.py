@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from server.extraction.data_questions.asked import Asked, DataRequest, Ends, Ordered, Unclear
+from server.extraction.data_questions.asked import Asked, DataRequest, Ends, Having, Ordered, Unclear
 from server.extraction.data_questions.columns import kind_of
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.subjects import (
@@ -26,11 +26,19 @@ def settle_target(words: Words, request: DataRequest) -> None:
             request.also.append(request.target)
             request.target = None
             return
+    if request.listed and (request.target is not None or request.counted is not None):
+        if request.target is not None:
+            request.also.append(request.target)
+            request.target = None
+        request.groups.insert(0, request.listed)
+        return
     _sum_shown(words.model, request)
     asks_rows = not (request.figures or request.order or request.having or request.shown)
     if request.target is not None and asks_rows and (request.groups or _is_compared(request)):
         request.counted, request.target = request.target, None
         return
+    if request.groups and (request.counted is not None or request.figures):
+        _bound_figures(request)
     if request.target is None and request.shown and (request.having or request.order):
         request.groups.insert(0, request.shown.pop(0))
         if not request.figures:
@@ -44,6 +52,9 @@ def settle_facts(choice: Choice, request: DataRequest) -> None:
     for tables in request.facts:
         table = choice.table(tables)
         request.figures = [_of_table(asked, tables, table) for asked in request.figures]
+        request.having = [
+            bound._replace(asked=_of_table(bound.asked, tables, table)) for bound in request.having
+        ]
         request.order = [
             Ordered(_of_table(by, tables, table), down)
             if isinstance(by, Asked)
@@ -95,6 +106,14 @@ def _sum_shown(model: DataModel, request: DataRequest) -> None:
         request.shown.clear()
 
 
+def _bound_figures(request: DataRequest) -> None:
+    """A bound without a name is one of the figure that each group has: only those with 15."""
+    counted = Asked("count", rows=request.counted, distinct=True)
+    asked = counted if request.counted is not None else request.figures[0]
+    request.having += [Having(asked, bound.comparison, bound.value) for bound in request.bounds]
+    request.bounds.clear()
+
+
 def _amounts(model: DataModel, columns: Columns) -> Columns:
     return tuple(column for column in columns if kind_of(model, column) == "money")
 
@@ -104,6 +123,9 @@ def _find_target(words: Words, request: DataRequest) -> None:
     if _is_compared(request) and request.facts:
         request.figures.append(Asked("sum", "units"))
         return
+    if request.everything:
+        request.target, request.plural = _all_things(model, request), True
+        return
     asks_thing = not (request.who or request.when or request.shown or request.numbered)
     if request.facts and asks_thing:
         request.target, request.plural = thing_done(model, request), not request.order
@@ -111,6 +133,19 @@ def _find_target(words: Words, request: DataRequest) -> None:
         request.target, request.plural = thing_done(model, request), True
     elif request.who:
         request.target, request.plural = people(model, request), not request.order
+
+
+def _all_things(model: DataModel, request: DataRequest) -> Need:
+    """What everything is: what a day or a condition is of, or what somebody named has."""
+    told = [days.columns for days in request.days] + [one.columns for one in request.conditions]
+    for columns in told:
+        if columns:
+            return Need(columns[0].table)
+    for named in request.named:
+        for value in named.values:
+            if value.columns != tuple(model.tables[value.table].name):
+                return Need(value.table)
+    return thing_done(model, request, [v.table for n in request.named for v in n.values])
 
 
 def _is_compared(request: DataRequest) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
-from server.extraction.data_questions.joins import Need, join
+from server.extraction.data_questions.joins import Need, Way, join
 from server.extraction.data_questions.meanings import Value
 from server.library.data_model import DataModel
 
@@ -20,40 +20,62 @@ def thing_done(model: DataModel, request: DataRequest, holders: Sequence[str] = 
     """What was bought or rented: the nearest thing with a name that is no person."""
     held = {request.numbered.table} if request.numbered is not None else {*holders}
     facts = [table for tables in request.facts for table in tables]
+    told = len(facts)
     facts += [
         name
         for name, table in model.tables.items()
         if any(link.table in held for link in table.links)
     ]
     named = {value.table for one in request.named for value in one.values}
+    own = [fact for fact in facts[told:] if model.tables[fact].name and not model.tables[fact].people]
+    if own:
+        return Need(own[0])  # what a supplier has are products, and not what they are of
     ranked: list[tuple[float, int, str]] = []
     for order, fact in enumerate(facts):
         is_line = not model.tables[fact].date
         for name, ways in model.reachable[fact].items():
             other = model.tables[name]
             is_thing = bool(other.name) and not other.people and not other.pays
-            if is_thing and name != fact and name not in holders and name not in named:
-                ranked.append((len(ways[0]) + _LINE * is_line, order, name))
+            way = _way_of_things(model, fact, ways)
+            if is_thing and way is not None and name not in {fact, *holders, *named}:
+                ranked.append((len(way) + _LINE * is_line, order, name))
     if not ranked:
         raise Unclear("nothing says what is asked for")
     return Need(min(ranked)[2])
+
+
+def _way_of_things(model: DataModel, table: str, ways: Sequence[Way]) -> Way | None:
+    """The shortest way that passes no people: where a customer lives is not what is rented."""
+    for way in ways:
+        passed, at = [], table
+        for step in way:
+            link = model.link(at, step)
+            if link is None:
+                raise KeyError(step)
+            at = link.table
+            passed.append(model.tables[at])
+        if not any(other.people or other.pays for other in passed):
+            return way
+    return None
 
 
 def people(model: DataModel, request: DataRequest) -> Need:
     """Who it is: people that are near to what was done, or to what else is named."""
     candidates = [name for name, table in model.tables.items() if table.people]
     told = [*(days.columns for days in request.days), *request.shown]
+    told += [condition.columns for condition in request.conditions]
     dated = {column.table for columns in told for column in columns}
     own = next((table for table in candidates if table in dated), None)
     if own is not None:
         return Need(own)
     needs = [Need(tables[0]) for tables in request.facts]
     needs = needs or [Need(named.values[0].table) for named in request.named]
+    is_money = any(asked.measure == "money" for asked in request.all_asked())
     ranked: list[tuple[float, int, str]] = []
     for order, table in enumerate(candidates):
         found = join(model, [*needs, Need(table)])
         if found is not None:
-            pays = model.tables[table].pays and bool(request.facts)
+            pays = model.tables[table].pays and (bool(request.facts) or is_money)
             ranked.append((found.cost + _PAYING * pays, order, table))
     if not ranked:
         raise Unclear("who")

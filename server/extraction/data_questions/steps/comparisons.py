@@ -27,8 +27,10 @@ def read_comparisons(words: Words, request: DataRequest) -> None:
             continue
         if item.has("between"):
             _read_between(words, request, item)
-        elif item.has("more", "less", "at_least", "at_most"):
+        elif item.has("more", "less", "at_least", "at_most", "exactly"):
             _read_compared(words, request, item)
+        elif item.kind in ("number", "money"):
+            _read_equal(words, request, item)
         elif item.has("or_more", "or_less"):
             amount = words.beside(item, -1)
             if amount is not None and amount.is_amount:
@@ -74,9 +76,26 @@ def _read_between(words: Words, request: DataRequest, item: Item) -> None:
     _add(request, what, "most", two)
 
 
+def _read_equal(words: Words, request: DataRequest, amount: Item) -> None:
+    """A rental price of 0.99: a number just after a column."""
+    before, after = words.free(amount, -1), words.beside(amount, 1)
+    numbers = words.numbers(before)
+    is_bound = after is not None and after.has("or_more", "or_less")
+    if before is None or not numbers or is_bound or amount.place - before.place > _NEAR:
+        return
+    if before.is_end or before.meanings.nouns:
+        return
+    use(before)
+    use(amount, role="value")
+    request.conditions.append(Condition(numbers, "is", amount.value))
+
+
 def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
     after = words.beside(item, 1)
-    if after is None or _read_columns_compared(words, request, item, after):
+    if after is None or (not item.has("exactly") and _read_columns_compared(words, request, item, after)):
+        return
+    if item.has("exactly") and not _is_alone(words, after):
+        _read_only_one(words, request, item, after)
         return
     is_origin = item.has("at_least") and item.has("frames")  # “from 5”
     if not after.is_amount or is_origin:
@@ -85,7 +104,23 @@ def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
     _add(request, _bounded(words, request, _Phrase(after, item, after)), _comparison(item), after)
 
 
+def _is_alone(words: Words, amount: Item) -> bool:
+    """Whether an amount is neither an end of a stretch nor counted: 15, and not 15 or more."""
+    after = words.beside(amount, 1)
+    return amount.is_amount and not (after is not None and after.has("or_more", "or_less"))
+
+
+def _read_only_one(words: Words, request: DataRequest, item: Item, noun: Item) -> None:
+    """Countries with only one customer."""
+    need = need_of(noun)
+    if need is not None and not noun.role and not noun.meanings.plural and words.before(item):
+        use(item, noun, role="operator")
+        request.having.append(Having(Asked("count", rows=need, distinct=True), "is", 1))
+
+
 def _comparison(item: Item) -> Comparison:
+    if item.has("exactly"):
+        return "is"
     if item.has("more"):
         return "more"
     if item.has("less"):

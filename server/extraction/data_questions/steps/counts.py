@@ -18,6 +18,9 @@ def read_counts(words: Words, request: DataRequest) -> None:
             _read_counted(words, request, counted)
         elif request.having or request.counted is not None:
             use(item)
+        elif (noun := _counted_before(words, item)) is not None:
+            use(item, noun, role="operator")
+            request.counted = need_of(noun)
         else:
             raise Unclear("count")
 
@@ -29,6 +32,8 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
         known = other.meanings
         if other.names_table or known.done or other.has("units"):
             return other
+        if other.spoken in words.language.stocks and words.numbers(other):
+            return other
         if known.values and _is_kind(words, other) and not _noun_follows(words, other):
             return other
         if other.kind in ("unknown", "period") and not known.names_data:
@@ -37,6 +42,13 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
             return other
         other = words.beside(other, 1)
     return None
+
+
+def _counted_before(words: Words, item: Item) -> Item | None:
+    """The noun that begins a question which ends in how many there are."""
+    if words.beside(item, 1) is not None:
+        return None
+    return next((i for i in words.before(item) if i.names_table and not i.role), None)
 
 
 def _is_kind(words: Words, item: Item) -> bool:
@@ -51,7 +63,10 @@ def _noun_follows(words: Words, item: Item) -> bool:
 
 def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
     known = item.meanings
-    if item.has("units") and not known.nouns:
+    if item.spoken in words.language.stocks and words.numbers(item):
+        use(item)
+        request.figures.append(Asked("sum", columns=words.numbers(item)))
+    elif item.has("units") and not known.nouns:
         use(item)
         request.figures.append(Asked("sum", "units"))
     elif item.names_table:

@@ -39,6 +39,8 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             request.top = not request.order
         elif item.has("each") and request.having:
             use(item)
+        elif item.has("totals") and (any(request.all_asked()) or request.shown):
+            use(item)  # with the amounts
 
 
 def _columns_beside(words: Words, request: DataRequest, item: Item) -> Columns:

@@ -1,8 +1,9 @@
 """What many rows come to: totals, averages, revenue."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from server.extraction.data_questions.asked import Asked, DataRequest
+from server.extraction.data_questions.asked import EACH, Asked, DataRequest, Each
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.words import Words, measure_of, need_of, use
@@ -27,7 +28,10 @@ def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
     amount, passed, verbs = _following(words, item)
     if amount is not None:
         use(item, amount, role="operator")
-        request.figures.append(_figure_of(words, operation, amount, passed))
+        asked = _figure_of(words, operation, amount, passed)
+        if asked.measure and operation == "average":
+            asked = replace(asked, per=_per(words, request, passed))
+        request.figures.append(asked)
         use(*passed)
         request.also += [need for noun in passed if (need := need_of(noun)) is not None]
     elif words.is_how_much(item):
@@ -45,13 +49,33 @@ def _following(words: Words, item: Item) -> tuple[Item | None, list[Item], list[
             continue
         if words.names_amount(other):
             return other, nouns, verbs
-        if other.has("money_done"):
+        if other.has("money_done") and not _is_named_noun(words, item, other):
             verbs.append(other)
         elif other.meanings.nouns:
             nouns.append(other)
         elif other.kind == "unknown":
             break
     return None, nouns, verbs
+
+
+def _per(words: Words, request: DataRequest, passed: Sequence[Item]) -> Need | Each | None:
+    """What an average amount is for each of: of an order, per customer, monthly."""
+    own = next((need_of(item) for item in passed if not item.meanings.plural), None)
+    if own is not None or len(request.groups) != 1:
+        return own
+    group = request.groups[0]
+    pays = isinstance(group, Need) and words.model.tables[group.table].pays
+    if group in EACH or pays:
+        request.groups.clear()
+        return group if isinstance(group, Need | str) else None
+    return None
+
+
+def _is_named_noun(words: Words, lead: Item, item: Item) -> bool:
+    """Whether a noun that may be a verb is none: the total of order 10300, an average order."""
+    after = words.next(item)
+    numbered = after is not None and after.kind == "number"
+    return bool(item.meanings.nouns) and (numbered or not words.is_how_much(lead))
 
 
 def _figure_of(words: Words, operation: Operation, amount: Item, nouns: Sequence[Item]) -> Asked:
@@ -108,6 +132,7 @@ def _read_amount_of(words: Words, request: DataRequest, item: Item, nouns: Seque
     operation: Operation = "average" if item.has("averages") else "sum"
     for noun in nouns:
         tables = {called.table for called in noun.meanings.nouns}
+        per = need_of(noun)
         own = [m for m in words.model.measures if m.kind == "money" and m.table in tables]
         after = words.next(noun)
         numbered = after is not None and after.kind == "number"
@@ -122,4 +147,18 @@ def _read_amount_of(words: Words, request: DataRequest, item: Item, nouns: Seque
             use(item, role="operator")
             request.figures.append(Asked("sum", "money"))
             return True
+        if operation == "average" and per is not None and _has_lines(words, per.table):
+            use(item, noun, role="operator")
+            request.figures.append(Asked("average", "money", per=per))
+            return True
     return False
+
+
+def _has_lines(words: Words, table: str) -> bool:
+    """Whether what a row comes to is told by the lines that belong to it."""
+    return any(
+        measure.kind == "money"
+        and any(link.table == table for link in words.model.tables[measure.table].links)
+        and not words.model.tables[measure.table].date
+        for measure in words.model.measures
+    )

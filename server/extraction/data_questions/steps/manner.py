@@ -17,6 +17,10 @@ def read_manner(words: Words, request: DataRequest) -> None:
         elif _is_unit(words, item):
             use(item, role="operator")
             request.unit = item.spoken
+        elif item.has("each_of_them"):
+            request.each_of_them = True
+            if sum(bool(other.meanings.values) for other in words.items) > 1:
+                use(item)
         elif item.has("different"):
             use(item, role="operator")
             request.distinct = True
@@ -51,6 +55,7 @@ def _leads_to_name(words: Words, item: Item) -> bool:
 
 def _read_compare(words: Words, request: DataRequest, item: Item) -> None:
     """Whether two names are told side by side: A versus B, more A or B."""
+    request.either |= item.spoken in words.language.alternatives
     several = sum(bool(other.meanings.values) for other in words.items) > 1
     said = item.spoken
     if several and (item.has("more") or said not in words.language.alternatives):

@@ -1,13 +1,17 @@
 """The rows that are named: by a value, by a number, or by a text that their name contains."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from server.extraction.data_questions.asked import Condition, DataRequest, Named, Unclear
+from server.extraction.data_questions.columns import spoken_words
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
-from server.extraction.data_questions.meanings import Column, Value
+from server.extraction.data_questions.meanings import Column, Columns, Value
 from server.extraction.data_questions.words import Words, use
 
+_TEXTS: Final = frozenset({"text", "category"})
+"""What columns are for in which a part of a text is looked for."""
 _QUOTES: Final = "\"'“”‘’„«»"
 
 
@@ -40,20 +44,51 @@ def read_value(words: Words, request: DataRequest, item: Item) -> None:
 
 
 def read_contained(words: Words, request: DataRequest, item: Item) -> None:
-    """Tracks with "blues" in the title."""
-    for step in (1, -1):
+    """Tracks with "blues" in the title, notes that mention French, films about a robot."""
+    for step in (1, -1) if not item.has("about") else (1,):
         other = words.free(item, step)
         if other is None or (other.kind != "unknown" and not other.meanings.values):
             continue
-        text = other.said.strip(_QUOTES)
         if _names_another(words, request, other):
             use(item)  # playlists containing a track
             return
-        if text:
-            use(other, role="value")
+        said = [other, *_unknown_after(words, other)] if step > 0 else [other]
+        text = words.said(said).strip(_QUOTES)
+        columns = _texts(words, request, item)
+        if text and (columns or not item.has("about")):
+            use(*said, role="value")
             use(item, role="operator")
-            request.contained.append(text)
+            if columns:
+                request.conditions.append(Condition(columns, "contains", text))
+            else:
+                request.contained.append(text)
             return
+
+
+def _unknown_after(words: Words, item: Item) -> Iterator[Item]:
+    """The words after one that are not known either: a shark tank."""
+    for other in words.after(item):
+        if other.kind != "unknown" or other.role:
+            return
+        yield other
+
+
+def _texts(words: Words, request: DataRequest, item: Item) -> Columns:
+    """The column of texts beside, or where only a subject is told, those that things have."""
+    before = words.free(item, -1)
+    if before is not None and not item.has("about"):
+        columns = tuple(c for c in before.meanings.columns if words.kind(c) in _TEXTS)
+        if columns:
+            use(before)
+            return columns
+    subject = request.subject
+    if not item.has("about") or subject is None:
+        return ()
+    return tuple(
+        Column(subject.table, name)
+        for name, told in words.model.tables[subject.table].columns.items()
+        if told.kind in _TEXTS and not spoken_words(told).isdisjoint(words.language.texts)
+    )
 
 
 def _names_another(words: Words, request: DataRequest, item: Item) -> bool:

@@ -18,6 +18,9 @@ _HELD: Final = frozenset({"text", "contact", "category"})
 
 def read_rest(words: Words, request: DataRequest) -> None:
     """Read every part that no other step has used, as what it names."""
+    for item in words.left():
+        if item.has("contains", "about"):
+            read_contained(words, request, item)
     for item in words.items:
         if not item.role:
             _read_names(words, request, item)
@@ -29,8 +32,9 @@ def _read_names(words: Words, request: DataRequest, item: Item) -> None:
     if item.has("who"):
         request.who = True
         use(item)
-    elif cost is not None:
-        use(cost)
+    elif cost is not None or _is_price(words, item):
+        if cost is not None:
+            use(cost)
         use(item, role="value")
         request.bounds.append(Bound("is", item.value))
     elif item.kind == "number":
@@ -50,8 +54,6 @@ def _read_told(words: Words, request: DataRequest, item: Item) -> None:
     known = item.meanings
     if item.has("zero"):
         _read_zero(words, request, item)
-    elif item.has("contains"):
-        read_contained(words, request, item)
     elif known.columns:
         _read_column(words, request, item)
     elif item.has("adjective") and not request.figures:
@@ -73,6 +75,14 @@ def _cost_before(words: Words, item: Item) -> Item | None:
     """What says that a number is what something costs: films that cost 0.99."""
     before = words.free(item, -1)
     return before if before is not None and before.has("costs") else None
+
+
+def _is_price(words: Words, item: Item) -> bool:
+    """Whether an amount is what something costs, by its currency or its cents: films for 0.99."""
+    if item.kind == "number" and isinstance(item.value, int):
+        return False
+    before = words.beside(item, -1)
+    return item.is_amount and item.kind != "duration" and not words.numbers(before)
 
 
 def _read_flag(words: Words, request: DataRequest, item: Item, flags: Columns) -> None:
@@ -122,6 +132,13 @@ def _read_column(words: Words, request: DataRequest, item: Item) -> None:
         columns = own or tuple(column for column in columns if column not in names)
         if not columns or (own and all(column in names for column in own)):
             use(item)
+            return
+    if item.spoken in words.language.stocks and subject is not None and item.place > 0:
+        stocks = columns_called(words.model, words.language.stocks)
+        stocked = tuple(c for c in stocks if c.table == subject.table)
+        if stocked:
+            use(item)
+            request.conditions.append(Condition(stocked, "more", 0))
             return
     if _is_had(words, item) and all(words.kind(column) in _HELD for column in columns):
         if not any(condition.columns == columns for condition in request.conditions):

@@ -4,13 +4,19 @@ from server.extraction.data_questions.asked import DataRequest
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.words import Words, need_of, use
+from server.text.stems import singular
 
 
 def read_target(words: Words, request: DataRequest) -> None:
     """The first noun that does not only say what something beside it is."""
     if request.counted is not None or (request.figures and not request.order):
         return
+    _read_listed(words, request)
     for item in words.left():
+        if item.has("everything"):
+            request.everything = True
+            use(item)
+            return
         if item.has("who"):
             request.who = True
             use(item)
@@ -23,6 +29,21 @@ def read_target(words: Words, request: DataRequest) -> None:
         if target is not None:
             request.target, request.plural = target, plural
             return
+
+
+def _read_listed(words: Words, request: DataRequest) -> None:
+    """Which countries do our customers come from: the different values of a column."""
+    item = next((item for item in words.left() if not item.is_filler), None)
+    if item is None or item is not words.first() or item.meanings.nouns or item.meanings.values:
+        return
+    columns = tuple(c for c in item.meanings.columns if words.kind(c) == "category")
+    is_plural = singular(item.last_word) != item.last_word
+    after = words.next(item)
+    of_each = after is None or after.spoken in words.language.owned_by
+    asks_figures = request.having or request.order or request.groups or request.figures
+    if columns and is_plural and not (of_each or asks_figures or after and after.kind != "phrase"):
+        use(item)
+        request.listed = columns
 
 
 def _agent(words: Words) -> Need | None:

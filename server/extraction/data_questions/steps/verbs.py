@@ -10,8 +10,8 @@ from server.extraction.data_questions.words import Words, use
 def read_verbs(words: Words, request: DataRequest) -> None:
     """How much was spent, what something costs."""
     verbs = [item for item in words.left() if item.has("money_done", "costs", "wages")]
-    measured = any(asked.measure == "money" for asked in request.all_asked())
-    nothing = not (request.target or request.counted or request.figures or request.order)
+    measured = any(_is_money(words, asked) for asked in request.all_asked())
+    nothing = not (request.target or request.counted or request.figures or request.order or request.everything)
     if nothing and verbs and not request.facts:
         if any(item.kind == "unknown" for item in words.items):
             return
@@ -21,6 +21,12 @@ def read_verbs(words: Words, request: DataRequest) -> None:
         use(*verbs)
         _refuse_wages(words, request)
     _read_costs(words, request)
+
+
+def _is_money(words: Words, asked: Asked) -> bool:
+    if asked.columns:
+        return all(words.kind(column) == "money" for column in asked.columns)
+    return asked.measure == "money"
 
 
 def _refuse_wages(words: Words, request: DataRequest) -> None:
