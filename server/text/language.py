@@ -597,6 +597,10 @@ class DataWords(LanguagePart):
     everything: Phrases = ()
     each_of_them: Phrases = ()
     owned_by: WordSet = NO_WORDS
+    worth: WordSet = NO_WORDS
+    day_ends: WordSet = NO_WORDS
+    future: WordSet = NO_WORDS
+    did: WordSet = NO_WORDS
     about: Phrases = ()
     texts: WordSet = NO_WORDS
     pending: dict[str, Phrases] = {}

@@ -274,7 +274,7 @@ def _alone(tokens: Tokens, one: _Named, today: date) -> SpokenPeriod:
         reach, last = "since", last + 1
     if reach != "within" or lead in _FROM:
         first -= 1
-    elif after in _OR and tokens.word(last + 1) in _OPEN_ENDS:
+    if reach == "within" and after in _OR and tokens.word(last + 1) in _OPEN_ENDS:
         reach, last = _OPEN_ENDS[tokens.word(last + 1)], last + 2
     if reach == "since" and one.is_day and 0 < (start - today).days <= _WEEK:
         start -= timedelta(days=_WEEK)  # since Monday: the last one

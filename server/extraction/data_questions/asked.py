@@ -136,6 +136,8 @@ class DataRequest:
     """The column whose different values are listed: which countries customers come from."""
     everything: bool = False
     """Whether all of what is meant is listed, whatever it is."""
+    must_show: list[Need] = field(default_factory=list)
+    """Those of them that are asked for beside it: the film and the customer."""
     who: bool = False
     when: bool = False
     end_of_days: Literal["", "lowest", "highest"] = ""
@@ -175,6 +177,10 @@ class DataRequest:
     """Whether an order is asked for, and not said by what."""
     top_down: bool = True
     direction: Literal["", "asc", "desc"] = ""
+    by_days: bool = False
+    """Whether the order that is asked for is one of days: newest first."""
+    by_ends: Ends | None = None
+    """What the order that is asked for is of: cheapest first."""
     alphabetical: bool = False
     limit: int | None = None
     unit: str = ""

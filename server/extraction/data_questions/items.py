@@ -128,7 +128,19 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
                 item.kind, item.value = "money", 0.01 if is_cents else 1  # more than a dollar
             item.place = len(items)
             items.append(item)
+    for at, item in enumerate(items):
+        if item.meanings.nouns and item.meanings.done and _is_verb(items[:at], item, lexicon):
+            item.meanings = replace(item.meanings, nouns=[], plural=False)
     return items
+
+
+def _is_verb(before: Sequence[Item], item: Item, lexicon: DataLexicon) -> bool:
+    """Whether a noun is a verb here, after who did it: what did QUICK-Stop order."""
+    if not before or before[-1].spoken in lexicon.words.articles or item.last - item.first > 1:
+        return False
+    did = [i for i in before if i.first_word in lexicon.words.did or i.last_word in lexicon.words.did]
+    doer = before[-1].meanings.values or before[-1].is_filler
+    return bool(did) and bool(doer) and not item.meanings.plural and before[-1] is not did[-1]
 
 
 class _Cut:

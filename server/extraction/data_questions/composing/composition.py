@@ -222,6 +222,9 @@ class Composition:
         request = self._request
         if request.limit is not None or not request.order or self._has_both_ends:
             return request.limit
+        of_columns = any(isinstance(one.by, Column) for one in self._meant.order)
+        if of_columns and self._meant.groups and self._is_superlative():
+            raise Unclear("the first of each")  # the most expensive product of every category
         if self._listed is None:
             return 1 if self._meant.groups and self._is_superlative() else None
         if request.direction or (self._by and not self._is_superlative()):
@@ -240,8 +243,8 @@ class Composition:
         """The order where none is said: by days, the biggest first, by name."""
         direction = self._request.direction
         spans = [one for one in self._by if isinstance(one, Span)]
-        if spans and direction != "desc":
-            return [Order(by=spans[0])]
+        if spans and (direction != "desc" or self._request.by_days):
+            return [Order(by=spans[0], descending=direction == "desc")]
         if self._figures and self._by:
             return [Order(by=self._figures[0], descending=direction != "asc")]
         return self._order_of_rows(self._listed) if self._listed is not None else []

@@ -48,7 +48,8 @@ def _names_beside(
     way = joined.ways[target]
     paths: list[str] = []
     for need in request.shown_names:
-        if joined.ways[need][: len(way)] != way or joined.ways[need] == way:
+        is_one_each = joined.ways[need][: len(way)] == way and joined.ways[need] != way
+        if not is_one_each and need not in request.must_show:
             continue
         table = choice.model.tables[need.table]
         paths += [joined.path(need, column) for column in table.name or table.key]

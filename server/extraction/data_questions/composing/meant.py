@@ -86,7 +86,8 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
     for one in request.against:
         choice.column((one.mine,))
     conditions += [_of_amount(words, request, bound) for bound in request.bounds]
-    ordered = [_ordered(choice, one.by) for one in request.order]
+    compared = [one.column[:2] for one in conditions]
+    ordered = [_ordered(choice, one.by, compared) for one in request.order]
     joined = choice.joined()
     order = [
         _order_by(choice, request, joined, one, by)
@@ -121,6 +122,9 @@ def _compared(choice: Choice, condition: Condition) -> Compared:
     told = choice.model.tables[column.table].columns[column.column]
     value = condition.value
     is_flag = isinstance(value, bool)
+    amounts = told.kind in ("money", "number")
+    if amounts and condition.comparison == "given" and choice.request.figures:
+        raise Unclear("without an amount")  # sold without freight
     if told.kind == "date" and isinstance(value, int | float) and not is_flag:
         raise Unclear("an age")
     if isinstance(value, Duration):
@@ -165,10 +169,14 @@ def number_of(value: Any) -> int | float:
     return value if isinstance(value, int | float) else float(value)
 
 
-def _ordered(choice: Choice, by: Asked | Ends | Columns) -> FigureOf | Column:
+def _ordered(
+    choice: Choice, by: Asked | Ends | Columns, compared: Sequence[tuple[str, str]]
+) -> FigureOf | Column:
+    """What rows are in order by: of several columns the one that is compared, if one is."""
     if isinstance(by, Asked):
         return _figure_of(choice, by)
-    return choice.column(by.columns if isinstance(by, Ends) else by)
+    columns = by.columns if isinstance(by, Ends) else by
+    return choice.column([c for c in columns if c[:2] in compared] or columns)
 
 
 def _order_by(

@@ -33,6 +33,7 @@ def settle_target(words: Words, request: DataRequest) -> None:
         request.groups.insert(0, request.listed)
         return
     _sum_shown(words.model, request)
+    _order_rows(request)
     asks_rows = not (request.figures or request.order or request.having or request.shown)
     if request.target is not None and asks_rows and (request.groups or _is_compared(request)):
         request.counted, request.target = request.target, None
@@ -112,6 +113,21 @@ def _bound_figures(request: DataRequest) -> None:
     asked = counted if request.counted is not None else request.figures[0]
     request.having += [Having(asked, bound.comparison, bound.value) for bound in request.bounds]
     request.bounds.clear()
+
+
+def _order_rows(request: DataRequest) -> None:
+    """Rows that are listed, cheapest first: of the column that this is said of."""
+    target, ends = request.target, request.by_ends
+    figures = request.figures or request.order or request.groups or request.having
+    if target is None or ends is None or figures:
+        return
+    own = [
+        degree._replace(columns=tuple(c for c in degree.columns if c.table == target.table))
+        for degree in ends.degrees
+    ]
+    degrees = tuple(degree for degree in own if degree.columns)
+    if degrees:
+        request.order.append(Ordered(Ends(degrees), descending=True))
 
 
 def _amounts(model: DataModel, columns: Columns) -> Columns:

@@ -195,6 +195,8 @@ def _bounded_beside(
         numbers = words.numbers(following)
         if numbers:
             use(following)
+            if before is not None and before.has("costs"):
+                use(before)  # that cost more than 28 dollars to replace
             return numbers
     numbers = words.numbers(before)
     if before is not None and numbers:

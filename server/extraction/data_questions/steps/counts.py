@@ -5,6 +5,7 @@ from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Value
 from server.extraction.data_questions.words import Words, need_of, use
+from server.text.stems import singular
 
 
 def read_counts(words: Words, request: DataRequest) -> None:
@@ -38,7 +39,7 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
             return other
         if other.kind in ("unknown", "period") and not known.names_data:
             return None
-        if request.distinct and known.columns:
+        if (request.distinct or _are_many(words, other)) and known.columns:
             return other
         other = words.beside(other, 1)
     return None
@@ -49,6 +50,12 @@ def _counted_before(words: Words, item: Item) -> Item | None:
     if words.beside(item, 1) is not None:
         return None
     return next((i for i in words.before(item) if i.names_table and not i.role), None)
+
+
+def _are_many(words: Words, item: Item) -> bool:
+    """Whether different values of a column are counted: how many countries."""
+    kinds = [words.kind(column) for column in item.meanings.columns]
+    return kinds.count("category") == len(kinds) > 0 and singular(item.last_word) != item.last_word
 
 
 def _is_kind(words: Words, item: Item) -> bool:
@@ -81,7 +88,7 @@ def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
     elif known.done:
         use(item)
         request.figures.append(request.times(known.done))
-    elif request.distinct and known.columns:
+    elif (request.distinct or _are_many(words, item)) and known.columns:
         use(item)
         columns = tuple(known.columns)
         request.figures.append(Asked("count", columns=columns, distinct=True))

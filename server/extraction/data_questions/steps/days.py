@@ -14,6 +14,9 @@ _MONTHS: Final = 12
 
 def read_days(words: Words, request: DataRequest) -> None:
     """In 2025, since March; 2024 and 2025 side by side."""
+    to_come = next((i for i in words.items if i.spoken in words.language.future), None)
+    if to_come is not None:
+        raise NotHeld(to_come.said)
     for item in words.left():
         if item.kind == "period":
             use(item, role="value")
@@ -40,7 +43,14 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
         elif item.has("each") and request.having:
             use(item)
         elif item.has("totals") and (any(request.all_asked()) or request.shown):
-            use(item)  # with the amounts
+            if item.spoken not in words.language.worth or not _are_numbers(words, request):
+                use(item)  # with the amounts
+
+
+def _are_numbers(words: Words, request: DataRequest) -> bool:
+    """Whether what is added up are no amounts of money, so that it tells no worth."""
+    columns = [column for asked in request.all_asked() for column in asked.columns]
+    return bool(columns) and all(words.kind(column) == "number" for column in columns)
 
 
 def _columns_beside(words: Words, request: DataRequest, item: Item) -> Columns:

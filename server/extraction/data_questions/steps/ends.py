@@ -59,6 +59,9 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
         if before is not None and before.meanings.done:
             use(item, before, role="operator")
             request.order.append(Ordered(request.times(before.meanings.done), descending))
+        elif before is not None and before.has("money_done"):
+            use(item, before, role="operator")
+            request.order.append(Ordered(Asked("sum", "money"), descending))
     else:
         _read_end_of(words, request, item, after)
 

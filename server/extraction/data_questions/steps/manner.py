@@ -1,6 +1,6 @@
 """How an answer is to be told: in which order and unit, side by side, month by month."""
 
-from server.extraction.data_questions.asked import EACH, DataRequest
+from server.extraction.data_questions.asked import EACH, DataRequest, Ends
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.words import Words, use
 
@@ -14,6 +14,11 @@ def read_manner(words: Words, request: DataRequest) -> None:
         elif item.has("descending", "ascending"):
             use(item, role="operator")
             request.direction = "desc" if item.has("descending") else "asc"
+            said = item.spoken.split(" ")
+            request.by_days |= not words.language.day_ends.isdisjoint(said)
+            known = words.meanings(" ".join(said[:-1]))
+            if known is not None and known.degrees:
+                request.by_ends = Ends(tuple(d for d in known.degrees if not d.compares))
         elif _is_unit(words, item):
             use(item, role="operator")
             request.unit = item.spoken

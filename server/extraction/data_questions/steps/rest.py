@@ -44,7 +44,7 @@ def _read_names(words: Words, request: DataRequest, item: Item) -> None:
     elif known.values and not (known.nouns and not item.capital):
         read_value(words, request, item)
     elif item.names_table:
-        _read_noun(request, item)
+        _read_noun(words, request, item)
     else:
         _read_told(words, request, item)
 
@@ -106,7 +106,7 @@ def _read_zero(words: Words, request: DataRequest, item: Item) -> None:
         request.conditions.append(Condition(stocks, "is", 0))
 
 
-def _read_noun(request: DataRequest, item: Item) -> None:
+def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
     """A table that is named besides; or a column or a name that is shown of the target."""
     need = need_of(item)
     if need is None:
@@ -119,6 +119,9 @@ def _read_noun(request: DataRequest, item: Item) -> None:
             request.shown.append(own)
             return
         request.shown_names.append(need)
+        lead = {other.spoken for other in words.items[max(0, item.place - 2) : item.place]}
+        if not words.language.together.isdisjoint(lead):
+            request.must_show.append(need)
     request.also.append(need)
 
 

@@ -15,7 +15,7 @@ def read_target(words: Words, request: DataRequest) -> None:
     for item in words.left():
         if item.has("everything"):
             request.everything = True
-            use(item)
+            use(item, *(other for other in words.left() if other.meanings.agents))
             return
         if item.has("who"):
             request.who = True
