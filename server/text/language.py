@@ -597,6 +597,8 @@ class DataWords(LanguagePart):
     everything: Phrases = ()
     each_of_them: Phrases = ()
     owned_by: WordSet = NO_WORDS
+    discounted: Phrases = ()
+    acquired: Phrases = ()
     worth: WordSet = NO_WORDS
     day_ends: WordSet = NO_WORDS
     future: WordSet = NO_WORDS

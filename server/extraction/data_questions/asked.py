@@ -140,6 +140,10 @@ class DataRequest:
     """Those of them that are asked for beside it: the film and the customer."""
     who: bool = False
     when: bool = False
+    newly: bool = False
+    """Whether those are asked for who came then: new customers."""
+    shows_days: bool = False
+    """Whether the day of what is listed is asked for besides."""
     end_of_days: Literal["", "lowest", "highest"] = ""
     """Whether the first or the last day is asked for."""
 

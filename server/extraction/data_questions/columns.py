@@ -29,11 +29,11 @@ def columns_with_unit(model: DataModel) -> Columns:
 
 
 def columns_of_years(model: DataModel, words: Collection[str]) -> Columns:
-    """The columns of numbers that are years, by one of the words that they are called."""
+    """The columns that are years, by one of the words that they are called."""
     return tuple(
         column
         for column, told in all_columns(model)
-        if told.kind == "number" and not spoken_words(told).isdisjoint(words)
+        if told.kind in ("number", "category") and not spoken_words(told).isdisjoint(words)
     )
 
 

@@ -26,7 +26,8 @@ _TAGS: Final = (
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
     "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains", "different", "who",
     "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares", "overdue", "late",
-    "on_time", "everything", "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
+    "on_time", "everything", "discounted", "acquired",
+    "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
     "times", "descending", "ascending", "alphabetical", "compare",
 )  # fmt: skip
 """The lists of the language whose phrases do something in a question."""
@@ -43,7 +44,7 @@ class DataLexicon:
         self.lists = columns_of_lists(model, vocabulary)
         """Columns whose texts hold several values, with commas between."""
         self.years = columns_of_years(model, self.words.calendar_years)
-        """The columns of numbers that are years."""
+        """The columns that are years, as numbers or as texts."""
         self._phrases = PhraseBook()
         for tag in _TAGS:
             for phrase in getattr(self.words, tag):

@@ -40,7 +40,7 @@ class Words:
         self.lists = lexicon.lists
         """Columns whose texts hold several values, with commas between."""
         self.years = lexicon.years
-        """The columns of numbers that are years."""
+        """The columns that are years, as numbers or as texts."""
         self._lexicon = lexicon
 
     def left(self) -> list[Item]:

@@ -33,7 +33,7 @@ class Choice:
     ) -> None:
         self.model = model
         self.years = years
-        """The columns of numbers that are years."""
+        """The columns that are years, as numbers or as texts."""
         self.measures = measures or {}
         """What is added up, all of one table: there the query starts."""
         self.needs = list(needs)
@@ -107,7 +107,9 @@ class Choice:
             raise Unclear("no way leads to " + named.values[0].values[0])
         best = min(ranked)[2]
         parts = {value.values for _, _, value in ranked if value.part}
-        if best.part and len(parts) > 1:
+        subject = self.request.subject
+        all_of_them = subject is not None and subject.table == best.table and self.request.plural
+        if best.part and len(parts) > 1 and not all_of_them:
             raise Unclear("several are called " + best.values[-1])
         if named.need is not None:
             self._roles[best] = named.need

@@ -14,7 +14,7 @@ def day_column(
         return choice.column(columns)
     model = choice.model
     own = model.tables[joined.root]
-    if own.date and (request.when or not own.people):
+    if own.date and (request.when or request.newly or not own.people):
         return Column(joined.root, own.date)
     year = next((column for column in choice.years if column.table == joined.root), None)
     if year is not None:

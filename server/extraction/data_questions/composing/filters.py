@@ -1,7 +1,7 @@
 """What is true of the rows that are asked for, as tests."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
 from server.extraction.data_questions.composing.choice import Choice
@@ -36,15 +36,16 @@ def day_tests_of(choice: Choice, meant: Meant) -> Iterator[Test]:
 
 def day_tests(model: DataModel, path: str, column: Column, period: SpokenPeriod) -> Iterator[Test]:
     """That a day, or a year, is in a stretch of days."""
-    is_year = model.tables[column.table].columns[column.column].kind == "number"
+    kind = model.tables[column.table].columns[column.column].kind
+    is_year = kind in ("number", "category")
     if period.start is not None:
         if is_year:
-            yield Test(of=path, comparison="least", value=period.start.year)
+            yield Test(of=path, comparison="least", value=_year(period.start, kind))
         else:
             yield Test(of=path, comparison="from", value=period.start.isoformat())
     if period.end is not None:
         if is_year:
-            yield Test(of=path, comparison="most", value=period.end.year)
+            yield Test(of=path, comparison="most", value=_year(period.end, kind))
         else:
             until = period.end + timedelta(days=1)
             yield Test(of=path, comparison="until", value=until.isoformat())
@@ -59,6 +60,11 @@ def all_are_meant(choice: Choice, joined: Joined, named: Alternatives) -> bool:
         return False
     column = Column(named.value.table, named.value.columns[0])
     return not choice.is_one_each(joined, choice.need_of(subject.table), column)
+
+
+def _year(day: date, kind: str) -> int | str:
+    """The year as the column has it."""
+    return day.year if kind == "number" else str(day.year)
 
 
 def _value_tests(

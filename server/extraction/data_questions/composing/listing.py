@@ -5,7 +5,7 @@ from typing import Final
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
 from server.extraction.data_questions.composing.choice import Choice
-from server.extraction.data_questions.composing.meant import Meant
+from server.extraction.data_questions.composing.meant import FigureOf, Meant
 from server.extraction.data_questions.joins import Joined, Need
 from server.extraction.data_questions.meanings import Column
 
@@ -32,11 +32,13 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
 def _shown_paths(choice: Choice, request: DataRequest, meant: Meant, target: Need) -> Sequence[str]:
     """The columns that are asked for, of which each row has one value."""
     measured = any(asked.measure or asked.rows for asked in request.all_asked())
+    figures = [one.by.column for one in meant.order if isinstance(one.by, FigureOf)]
+    summed = [column[:2] for column in figures if column is not None]
     paths: list[str] = []
     for column in meant.shown:
         if choice.is_one_each(meant.joined, target, column):
             paths.append(choice.path(meant.joined, column))
-        elif not measured:
+        elif not measured and column[:2] not in summed:
             raise Unclear(f"there may be several {column.column}")
     return paths
 

@@ -75,6 +75,8 @@ def settle_by_values(words: Words, request: DataRequest) -> None:
         request.target = request.numbered
     elif request.when and request.facts:
         return
+    elif (thing := _thing_shown(model, request)) is not None:
+        request.target, request.plural = thing, True
     elif request.shown or request.order:
         request.target = named_row(model, request)
     elif _is_held(words):
@@ -82,6 +84,13 @@ def settle_by_values(words: Words, request: DataRequest) -> None:
         request.target, request.plural = thing_done(model, request, holders), True
     else:
         _settle_by_kind(words, request)
+
+
+def _thing_shown(model: DataModel, request: DataRequest) -> Need | None:
+    """The things of a kind that is named, where it is they that have what is shown."""
+    shown = {column.table for columns in request.shown for column in columns}
+    things = (things_of(model, v) for named in request.named for v in named.values)
+    return next((thing for thing in things if thing is not None and thing.table in shown), None)
 
 
 def _settle_by_kind(words: Words, request: DataRequest) -> None:

@@ -15,6 +15,7 @@ _MONTHS: Final = 12
 def read_days(words: Words, request: DataRequest) -> None:
     """In 2025, since March; 2024 and 2025 side by side."""
     to_come = next((i for i in words.items if i.spoken in words.language.future), None)
+    request.newly = any(item.has("recent") for item in words.left())
     if to_come is not None:
         raise NotHeld(to_come.said)
     for item in words.left():
@@ -40,7 +41,11 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             request.groups.append(each)
             request.limit = request.limit or 1
             request.top = not request.order
-        elif item.has("each") and request.having:
+        elif (item.has("each") and request.having) or (item.has("most") and request.order):
+            use(item)
+        elif item.has("discounted") and any(measure.less for measure in words.model.measures):
+            use(item)
+        elif item.has("acquired") and (request.target or request.counted):
             use(item)
         elif item.has("totals") and (any(request.all_asked()) or request.shown):
             if item.spoken not in words.language.worth or not _are_numbers(words, request):

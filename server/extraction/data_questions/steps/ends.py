@@ -62,6 +62,9 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
         elif before is not None and before.has("money_done"):
             use(item, before, role="operator")
             request.order.append(Ordered(Asked("sum", "money"), descending))
+        elif (done := _done_with_first(words)) is not None:
+            use(item, role="operator")
+            request.order.append(Ordered(request.times((done,)), descending))
     else:
         _read_end_of(words, request, item, after)
 
@@ -179,3 +182,18 @@ def _earns(words: Words, table: str) -> bool:
         if not told.name and any(link.table == table for link in told.links)
     }
     return any(m.kind == "money" and m.table in near for m in words.model.measures)
+
+
+def _done_with_first(words: Words) -> str | None:
+    """The one thing that happens with what is asked for first: the orders that a shipper has."""
+    first = words.first()
+    need = need_of(first) if first is not None and not first.role else None
+    if need is None:
+        return None
+    tables = words.model.tables
+    own = [
+        name
+        for name, table in tables.items()
+        if table.date and any(link.table == need.table for link in table.links)
+    ]
+    return own[0] if len(own) == 1 and not tables[own[0]].people else None

@@ -36,8 +36,19 @@ def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
         request.also += [need for noun in passed if (need := need_of(noun)) is not None]
     elif words.is_how_much(item):
         _read_how_much(words, request, item, passed, verbs)
-    else:
+    elif not (operation == "average" and _read_average_degree(words, request, item)):
         _read_total(words, request, item, passed)
+
+
+def _read_average_degree(words: Words, request: DataRequest, item: Item) -> bool:
+    """How long something is on average."""
+    for other in words.left():
+        if other.has("adjective"):
+            use(item, other, role="operator")
+            columns = tuple(c for degree in other.meanings.degrees for c in degree.columns)
+            request.figures.append(Asked("average", columns=columns))
+            return True
+    return False
 
 
 def _following(words: Words, item: Item) -> tuple[Item | None, list[Item], list[Item]]:

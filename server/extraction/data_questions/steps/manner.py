@@ -44,6 +44,9 @@ def read_times(words: Words, request: DataRequest) -> None:
         if item.has("when") and item is first:
             request.when = True
             use(item)
+        elif item.has("when") and first is not None and not request.when:
+            request.shows_days = True
+            use(item)
 
 
 def _is_unit(words: Words, item: Item) -> bool:

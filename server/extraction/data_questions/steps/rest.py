@@ -65,7 +65,7 @@ def _read_told(words: Words, request: DataRequest, item: Item) -> None:
         request.facts.append(tuple(known.done))
     elif known.dates:
         use(item)
-        if request.when:
+        if request.when or request.shows_days:
             request.shown.append(tuple(known.dates))
         else:
             request.conditions.append(Condition(tuple(known.dates), "given", value=True))

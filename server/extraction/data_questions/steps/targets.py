@@ -29,6 +29,10 @@ def read_target(words: Words, request: DataRequest) -> None:
         if target is not None:
             request.target, request.plural = target, plural
             return
+    acquired = [item for item in words.left() if item.has("acquired")]
+    if acquired and not request.who:
+        request.everything = True  # what do we buy from a supplier
+        use(*acquired)
 
 
 def _read_listed(words: Words, request: DataRequest) -> None:

@@ -12,7 +12,12 @@ def read_verbs(words: Words, request: DataRequest) -> None:
     verbs = [item for item in words.left() if item.has("money_done", "costs", "wages")]
     measured = any(_is_money(words, asked) for asked in request.all_asked())
     nothing = not (request.target or request.counted or request.figures or request.order or request.everything)
-    if nothing and verbs and not request.facts:
+    amounts = [c for c in request.shown if c and all(words.kind(one) == "money" for one in c)]
+    if nothing and verbs and amounts and len(amounts) == len(request.shown):
+        request.figures += [Asked("sum", columns=columns) for columns in amounts]
+        request.shown.clear()  # what did we spend on freight
+        use(*verbs)
+    elif nothing and verbs and not request.facts:
         if any(item.kind == "unknown" for item in words.items):
             return
         request.figures.append(Asked("sum", "money"))
