@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, first_name VARCHAR(40),
   support_rep_id INTEGER REFERENCES employees(employee_id));
 CREATE TABLE invoices (invoice_id INTEGER PRIMARY KEY,
   customer_id INTEGER REFERENCES customers(customer_id), invoice_date DATE,
-  status VARCHAR(20), total NUMERIC(8,2));
+  status VARCHAR(20), total NUMERIC(8,2), due_date DATE, paid_date DATE);
 CREATE TABLE invoice_lines (invoice_id INTEGER REFERENCES invoices(invoice_id),
   line INTEGER, track_id INTEGER REFERENCES tracks(track_id), unit_price NUMERIC(6,2),
   quantity INTEGER, PRIMARY KEY (invoice_id, line));
@@ -71,16 +72,20 @@ def rows() -> dict[str, list[tuple[Any, ...]]]:
         for n in range(1, 13)
     ]
     lines: list[tuple[Any, ...]] = []
-    invoices = []
+    invoices: list[tuple[Any, ...]] = []
     for n in range(1, 61):
         own = [
             (n, k, 1 + (n * 3 + k * 5) % 36, tracks[(n * 3 + k * 5) % 36][5], 1 + (n + k) % 3)
             for k in range(1, 2 + n % 3)
         ]
         lines += own
-        day = f"{2025 + n % 2}-{1 + (n * n) % 11:02}-{1 + n % 27:02}"
+        day = date(2025 + n % 2, 1 + (n * n) % 11, 1 + n % 27)
+        due = day + timedelta(days=14)
+        paid = None if n % 4 == 0 else day + timedelta(days=3 + n % 20)
         total = round(sum(price * many for *_, price, many in own), 2)
-        invoices.append((n, 1 + n % 10, day, ("paid", "open")[n % 4 == 0], total))
+        days = [one and one.isoformat() for one in (day, due, paid)]
+        status = "open" if paid is None else "paid"
+        invoices.append((n, 1 + n % 10, days[0], status, total, *days[1:]))
     return {
         "artists": [*enumerate(_ARTISTS, 1)],
         "genres": [*enumerate(_GENRES, 1)],

@@ -142,6 +142,57 @@ SOLD_BY_GENRE = (
         ("which month of 2026 had the most invoices?",
          "SELECT substr(invoice_date, 1, 7), COUNT(*) FROM invoices WHERE invoice_date LIKE "
          "'2026%' GROUP BY 1 ORDER BY 2 DESC LIMIT 1"),
+        ("what is the average invoice worth?", "SELECT AVG(total) FROM invoices"),
+        ("average number of tracks per album",
+         "SELECT COUNT(*) * 1.0 / COUNT(DISTINCT album_id) FROM tracks"),
+        ("how many invoices do we write per month on average?",
+         "SELECT COUNT(*) * 1.0 / COUNT(DISTINCT substr(invoice_date, 1, 7)) FROM invoices"),
+        ("average revenue per customer",
+         "SELECT SUM(total) / COUNT(DISTINCT customer_id) FROM invoices"),
+        ("what percentage of our revenue comes from France?",
+         "SELECT 100.0 * SUM(CASE WHEN country = 'France' THEN total END) / SUM(total) "
+         "FROM invoices JOIN customers USING (customer_id)"),
+        ("what share of the customers live in Germany?",
+         "SELECT 100.0 * SUM(country = 'Germany') / COUNT(*) FROM customers"),
+        ("share of the revenue by country",
+         "SELECT country, 100.0 * SUM(total) / (SELECT SUM(total) FROM invoices) "
+         "FROM invoices JOIN customers USING (customer_id) GROUP BY 1"),
+        ("which invoices are overdue?",
+         "SELECT invoice_id FROM invoices WHERE paid_date IS NULL AND due_date < '2026-11-22'"),
+        ("how many invoices were paid late in 2026?",
+         "SELECT COUNT(*) FROM invoices WHERE paid_date > due_date "
+         "AND invoice_date LIKE '2026%'"),
+        ("how many invoices were paid after the due date?",
+         "SELECT COUNT(*) FROM invoices WHERE paid_date > due_date"),
+        ("average number of days from the invoice date to the paid date",
+         "SELECT AVG(julianday(paid_date) - julianday(invoice_date)) FROM invoices"),
+        ("which invoices have both River Song 4 and Night Song 9 on them?",
+         "SELECT invoice_id FROM invoice_lines JOIN tracks USING (track_id) WHERE name IN "
+         "('River Song 4', 'Night Song 9') GROUP BY 1 HAVING COUNT(DISTINCT name) = 2"),
+        ("which countries do our customers come from?", "SELECT DISTINCT country FROM customers"),
+        ("how many countries do we have customers in?",
+         "SELECT COUNT(DISTINCT country) FROM customers"),
+        ("countries where we have only one customer",
+         "SELECT country FROM customers GROUP BY 1 HAVING COUNT(*) = 1"),
+        ("jazz tracks for 0.99",
+         "SELECT t.name FROM tracks t JOIN genres g USING (genre_id) "
+         "WHERE g.name = 'Jazz' AND unit_price = 0.99"),
+        ("tracks that cost less than a dollar", "SELECT name FROM tracks WHERE unit_price < 1"),
+        ("how many of the folk tracks are in stock?",
+         "SELECT COUNT(*) FROM tracks t JOIN genres g USING (genre_id) "
+         "WHERE g.name = 'Folk' AND units_in_stock > 0"),
+        ("customers without an email, how many?",
+         "SELECT COUNT(*) FROM customers WHERE email IS NULL"),
+        ("everything by Blue Heron",
+         "SELECT title FROM albums JOIN artists USING (artist_id) WHERE name = 'Blue Heron'"),
+        ("who works under Grace Hall?",
+         "SELECT first_name, last_name FROM employees WHERE reports_to = 1"),
+        ("what was the revenue in the first half of 2026?",
+         "SELECT SUM(total) FROM invoices WHERE invoice_date BETWEEN '2026-01-01' AND "
+         "'2026-06-30'"),
+        ("who bought more than 6 times?",
+         "SELECT c.first_name, c.last_name FROM customers c JOIN invoices USING (customer_id) "
+         "GROUP BY customer_id HAVING COUNT(*) > 6"),
         ("how many open invoices are there?",
          "SELECT COUNT(*) FROM invoices WHERE status = 'open'"),
     ],
@@ -250,6 +301,11 @@ async def test_other_databases_give_the_same_rows(
                 "the three cheapest jazz tracks",
                 "customers that have spent over 31.55 in total",
                 "invoices since March 2026",
+                "average number of days from the invoice date to the paid date",
+                "which invoices are overdue?",
+                "average number of tracks per album",
+                "what percentage of our revenue comes from France?",
+                "share of the revenue by country",
             ):
                 answer = await opened.ask(ask)
                 arguments = {"query": answer.metadata["tool_execution"]["parameters"]["query"]}

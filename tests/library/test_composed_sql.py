@@ -42,7 +42,7 @@ def composed(**query: Any) -> tuple[str, list[Any]]:
     """The statement with `?` for values, and the values."""
     arguments = {QUERY: query}
     filled, values = SQL.fill(arguments), SQL.values(arguments)
-    text = "".join(part if isinstance(part, str) else "?" for part in filled.parts)
+    text = "".join("?" if isinstance(part, Binding) else str(part) for part in filled.parts)
     return text, [values[part.name] for part in filled.parts if isinstance(part, Binding)]
 
 
@@ -72,6 +72,31 @@ def test_what_is_not_there_is_asked_of_the_other_table() -> None:
     )  # fmt: skip
     assert "WHERE NOT EXISTS (SELECT 1 FROM" in text
     assert values == ["2026-01-01"]
+
+
+def test_a_share_binds_what_is_true_of_its_part() -> None:
+    part = {"of": "customer_id.city", "comparison": "is", "value": "Lisbon"}
+    text, values = composed(
+        table="orders",
+        select=[{"operation": "sum", "of": "revenue", "share": True, "where": [part]}],
+        tests=[{"of": "placed", "comparison": "from", "value": "2026-01-01"}],
+    )
+    assert text == (
+        'SELECT SUM(CASE WHEN t1."city" = ? THEN t0."total" ELSE 0 END) * 100.0 / SUM(t0."total") '
+        'AS "percent_of_revenue" FROM "orders" AS t0 LEFT JOIN "odd ""customers""" AS t1 '
+        'ON t0."customer_id" = t1."id" WHERE t0."placed" >= ?'
+    )
+    assert values == ["Lisbon", "2026-01-01"]
+
+
+def test_an_average_for_each_of_other_things_divides_by_their_number() -> None:
+    text, _ = composed(
+        table="orders",
+        select=[{"operation": "average", "of": "revenue", "per": "customer_id.id"}],
+    )
+    assert text.startswith(
+        'SELECT SUM(t0."total") * 1.0 / COUNT(DISTINCT t1."id") AS "average_revenue_per_customer"'
+    )
 
 
 @pytest.mark.parametrize(
