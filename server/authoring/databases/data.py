@@ -130,6 +130,8 @@ def _usual(prop: Property, kind: str, thing: Thing) -> Iterator[str]:
         yield from (f"{thing.noun} number", f"{thing.noun} no")
     if "stock" in spoken:
         yield from ("left", "on hand")
+    if prop.label.endswith(" on order"):
+        yield "on order"
     if prop.role == "contact" and "street" in spoken:
         yield "address"
     head = prop.label.rpartition(" ")[2]

@@ -173,6 +173,9 @@ class _Cut:
             meanings = self._single(at, said, meanings, capital=capital)
             if not meanings.tags and not meanings.is_of_data:
                 kind = "unknown"
+        is_initials = said.isupper() and said.lower() in self._lexicon.words.initials
+        if is_initials and not meanings.is_of_data and not self._reading.text.isupper():
+            kind = "unknown"  # IT people
         return Item(kind, at, at + size, start, end, said, meanings, value, capital)
 
     def _single(self, at: int, said: str, known: Meanings, *, capital: bool) -> Meanings:

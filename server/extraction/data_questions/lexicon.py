@@ -206,10 +206,10 @@ class DataLexicon:
         found: list[Column] = []
         for rank, said in enumerate(fields):
             for column, told in all_columns(self.model):
-                if told.kind in _MEASURED:
+                if told.kind in _MEASURED or (column in self.years and said == "year"):
                     if said in told.called:
                         found.append(column._replace(rank=rank))
-                    elif said in spoken_words(told):
+                    elif said in spoken_words(told) and not (told.unit and said in self.words.texts_of_days):
                         found.append(column._replace(rank=rank + _ONLY_A_WORD))
         return tuple(found)
 

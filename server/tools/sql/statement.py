@@ -11,9 +11,9 @@ from server.tools.sql.address import DatabaseKind
 MAX_MEMBERS: Final = 1_000
 """Most values of a list within `IN ( )`."""
 _DAYS: Final[dict[DatabaseKind, str]] = {
-    "sqlite": "JULIANDAY(DATE({}))",
-    "duckdb": "DATE_DIFF('day', DATE '2000-01-01', CAST({} AS DATE))",
-    "postgresql": "(CAST({} AS DATE) - DATE '2000-01-01')",
+    "sqlite": "JULIANDAY({})",
+    "duckdb": "EPOCH(CAST({} AS TIMESTAMP)) / 86400",
+    "postgresql": "EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP)) / 86400",
 }
 
 

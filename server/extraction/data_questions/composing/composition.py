@@ -76,6 +76,8 @@ class Composition:
         self._check_groups()
         self._add_top()
         limit = self._limit()
+        if limit is not None and self._listed is None and not self._by:
+            raise Unclear("the best of what")
         orders = self._orders or self._usual_order()
         is_when = self._request.when and not self._figures and not self._meant.shown
         if is_when and self._listed is not None:

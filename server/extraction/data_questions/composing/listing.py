@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
+from server.extraction.data_questions.columns import kind_of
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.meant import FigureOf, Meant
 from server.extraction.data_questions.joins import Joined, Need
@@ -22,6 +23,14 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
         *_shown_paths(choice, request, meant, target),
         *_names_beside(choice, request, joined, target),
     ]
+    if not table.name and asked:
+        bounds = [one.column for one in meant.conditions if one.comparison != "is"]
+        asked += [
+            choice.path(joined, column)
+            for column in bounds
+            if choice.is_one_each(joined, target, column)
+            and kind_of(choice.model, column) in ("money", "number")
+        ]
     ends = [choice.path(joined, one.by) for one in meant.order if isinstance(one.by, Column)]
     own = [joined.path(target, column) for column in table.name or table.key]
     if not table.name and not asked:

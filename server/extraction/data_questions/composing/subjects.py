@@ -70,16 +70,21 @@ def people(model: DataModel, request: DataRequest) -> Need:
         return Need(own)
     needs = [Need(tables[0]) for tables in request.facts]
     needs = needs or [Need(named.values[0].table) for named in request.named]
+    if not needs and request.numbered is not None:
+        needs = [request.numbered]
     is_money = any(asked.measure == "money" for asked in request.all_asked())
+    does = bool(request.facts) or bool(request.absent) or is_money
     ranked: list[tuple[float, int, str]] = []
     for order, table in enumerate(candidates):
         found = join(model, [*needs, Need(table)])
         if found is not None:
-            pays = model.tables[table].pays and (bool(request.facts) or is_money)
+            pays = model.tables[table].pays and does
             ranked.append((found.cost + _PAYING * pays, order, table))
-    if not ranked:
+    ranked.sort()
+    by_number = request.numbered is not None and needs == [request.numbered]
+    if not ranked or (by_number and len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
         raise Unclear("who")
-    return Need(min(ranked)[2])
+    return Need(ranked[0][2])
 
 
 def things_of(model: DataModel, value: Value) -> Need | None:

@@ -13,7 +13,7 @@ def read_counts(words: Words, request: DataRequest) -> None:
     for item in words.items:
         if item.role or not item.has("counts"):
             continue
-        counted = _counted(words, request, item)
+        counted = _noun_glued(words, item) or _counted(words, request, item)
         if counted is not None:
             use(item, role="operator")
             _read_counted(words, request, counted)
@@ -43,6 +43,14 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
             return other
         other = words.beside(other, 1)
     return None
+
+
+def _noun_glued(words: Words, item: Item) -> Item | None:
+    """Customer count by country."""
+    before, after = words.previous(item), words.next(item)
+    is_head = before is not None and before.names_table and not before.role
+    ends = after is None or after.has("by", "each")
+    return before if is_head and ends and item.place == 1 else None
 
 
 def _counted_before(words: Words, item: Item) -> Item | None:

@@ -31,8 +31,8 @@ def read_lateness(words: Words, request: DataRequest) -> None:
 def read_durations(words: Words, request: DataRequest) -> None:
     """How many days from order to shipping on average, how long people keep a film."""
     lead = [i for i in words.left() if i.has("lasting")]
-    if not lead:
-        return
+    if not lead or any(i.first_word in words.language.allowing for i in words.items):
+        return  # how long one may keep it is told by other columns
     takes = any(item.spoken in words.language.takes for item in words.items)
     found = next(iter(_stretches(words, takes=takes)), None)
     if found is None:

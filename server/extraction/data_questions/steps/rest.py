@@ -136,7 +136,7 @@ def _read_column(words: Words, request: DataRequest, item: Item) -> None:
         if not columns or (own and all(column in names for column in own)):
             use(item)
             return
-    if item.spoken in words.language.stocks and subject is not None and item.place > 0:
+    if subject is not None and item.place > 0 and _is_in_stock(words, item):
         stocks = columns_called(words.model, words.language.stocks)
         stocked = tuple(c for c in stocks if c.table == subject.table)
         if stocked:
@@ -150,6 +150,18 @@ def _read_column(words: Words, request: DataRequest, item: Item) -> None:
         return
     use(item)
     request.shown.append(columns)
+
+
+def _is_in_stock(words: Words, item: Item) -> bool:
+    """Whether there is some of it: in stock, that we still have stock of."""
+    before = words.previous(item)
+    lead = before.last_word if before is not None else ""
+    stocks = words.language.stocks
+    if item.spoken in stocks or f"{lead} {item.spoken}" in stocks:
+        return True
+    near = {other.last_word for other in words.items[max(0, item.place - 2) : item.place]}
+    short = any(said.endswith(f" {item.spoken}") for said in stocks)
+    return short and not words.language.having.isdisjoint(near)
 
 
 def _names_among(words: Words, columns: Sequence[Column]) -> Columns:

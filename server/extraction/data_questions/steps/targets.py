@@ -9,14 +9,14 @@ from server.text.stems import singular
 
 def read_target(words: Words, request: DataRequest) -> None:
     """The first noun that does not only say what something beside it is."""
-    if request.counted is not None or (request.figures and not request.order):
+    if request.counted is not None or (request.figures and not (request.order or request.top)):
         return
     _read_listed(words, request)
     for item in words.left():
         if item.has("everything"):
             request.everything = True
             use(item, *(other for other in words.left() if other.meanings.agents))
-            return
+            continue
         if item.has("who"):
             request.who = True
             use(item)
