@@ -177,7 +177,7 @@ class _Composer:
         ]
         tests = [*same, *self._tests(inner, lacking.tests)]
         exists = "EXISTS" if lacking.is_there else "NOT EXISTS"
-        parts: Parts = [f"{exists} (SELECT 1 FROM ", inner.joined()]
+        parts: Parts = [exists, " (SELECT 1 FROM ", inner.joined()]
         _add(parts, " WHERE ", tests)
         return [*parts, ")"]
 

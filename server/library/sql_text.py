@@ -55,7 +55,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class DayNumber:
-    """A column of days as a number that grows by one in a day, which databases write differently."""
+    """A column of days as a number that grows by one in a day; databases write it differently."""
 
     column: str
     """The column in SQL."""

@@ -138,7 +138,9 @@ def _is_verb(before: Sequence[Item], item: Item, lexicon: DataLexicon) -> bool:
     """Whether a noun is a verb here, after who did it: what did QUICK-Stop order."""
     if not before or before[-1].spoken in lexicon.words.articles or item.last - item.first > 1:
         return False
-    did = [i for i in before if i.first_word in lexicon.words.did or i.last_word in lexicon.words.did]
+    did = [
+        i for i in before if i.first_word in lexicon.words.did or i.last_word in lexicon.words.did
+    ]
     doer = before[-1].meanings.values or before[-1].is_filler
     return bool(did) and bool(doer) and not item.meanings.plural and before[-1] is not did[-1]
 

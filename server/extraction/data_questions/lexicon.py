@@ -24,8 +24,8 @@ _MEASURED: Final = frozenset({"number", "money", "date"})
 _TAGS: Final = (
     "frames", "joins", "counts", "totals", "averages", "money", "money_done", "units", "selling",
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
-    "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains", "different", "who",
-    "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares", "overdue", "late",
+    "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains",
+    "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares", "overdue", "late",
     "on_time", "everything", "discounted", "acquired",
     "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
     "times", "descending", "ascending", "alphabetical", "compare",
@@ -209,7 +209,9 @@ class DataLexicon:
                 if told.kind in _MEASURED or (column in self.years and said == "year"):
                     if said in told.called:
                         found.append(column._replace(rank=rank))
-                    elif said in spoken_words(told) and not (told.unit and said in self.words.texts_of_days):
+                    elif said in spoken_words(told) and not (
+                        told.unit and said in self.words.texts_of_days
+                    ):
                         found.append(column._replace(rank=rank + _ONLY_A_WORD))
         return tuple(found)
 

@@ -7,7 +7,11 @@ from server.extraction.data_questions.asked import Absent, Asked, DataRequest, E
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.day_columns import day_path
 from server.extraction.data_questions.composing.figures import figure
-from server.extraction.data_questions.composing.filters import all_are_meant, day_tests_of, row_tests
+from server.extraction.data_questions.composing.filters import (
+    all_are_meant,
+    day_tests_of,
+    row_tests,
+)
 from server.extraction.data_questions.composing.lacking import (
     lacking,
     lacking_value,

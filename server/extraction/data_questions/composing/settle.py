@@ -2,7 +2,14 @@
 
 from dataclasses import replace
 
-from server.extraction.data_questions.asked import Asked, DataRequest, Ends, Having, Ordered, Unclear
+from server.extraction.data_questions.asked import (
+    Asked,
+    DataRequest,
+    Ends,
+    Having,
+    Ordered,
+    Unclear,
+)
 from server.extraction.data_questions.columns import kind_of
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.subjects import (

@@ -27,7 +27,9 @@ def thing_done(model: DataModel, request: DataRequest, holders: Sequence[str] = 
         if any(link.table in held for link in table.links)
     ]
     named = {value.table for one in request.named for value in one.values}
-    own = [fact for fact in facts[told:] if model.tables[fact].name and not model.tables[fact].people]
+    own = [
+        fact for fact in facts[told:] if model.tables[fact].name and not model.tables[fact].people
+    ]
     if own:
         return Need(own[0])  # what a supplier has are products, and not what they are of
     ranked: list[tuple[float, int, str]] = []

@@ -92,7 +92,9 @@ def _read_equal(words: Words, request: DataRequest, amount: Item) -> None:
 
 def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
     after = words.beside(item, 1)
-    if after is None or (not item.has("exactly") and _read_columns_compared(words, request, item, after)):
+    if after is None or (
+        not item.has("exactly") and _read_columns_compared(words, request, item, after)
+    ):
         return
     if item.has("exactly") and not _is_alone(words, after):
         _read_only_one(words, request, item, after)

@@ -41,15 +41,21 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             request.groups.append(each)
             request.limit = request.limit or 1
             request.top = not request.order
-        elif (item.has("each") and request.having) or (item.has("most") and request.order):
+        elif _is_said(words, request, item):
             use(item)
-        elif item.has("discounted") and any(measure.less for measure in words.model.measures):
-            use(item)
-        elif item.has("acquired") and (request.target or request.counted):
-            use(item)
-        elif item.has("totals") and (any(request.all_asked()) or request.shown):
-            if item.spoken not in words.language.worth or not _are_numbers(words, request):
-                use(item)  # with the amounts
+
+
+def _is_said(words: Words, request: DataRequest, item: Item) -> bool:
+    """Whether a word says again what is asked for anyway."""
+    if item.has("totals"):
+        tells_worth = item.spoken in words.language.worth and _are_numbers(words, request)
+        return (any(request.all_asked()) or bool(request.shown)) and not tells_worth
+    return (
+        (item.has("each") and bool(request.having))
+        or (item.has("most") and bool(request.order))
+        or (item.has("discounted") and any(measure.less for measure in words.model.measures))
+        or (item.has("acquired") and request.subject is not None)
+    )
 
 
 def _are_numbers(words: Words, request: DataRequest) -> bool:

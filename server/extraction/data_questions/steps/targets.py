@@ -45,7 +45,8 @@ def _read_listed(words: Words, request: DataRequest) -> None:
     after = words.next(item)
     of_each = after is None or after.spoken in words.language.owned_by
     asks_figures = request.having or request.order or request.groups or request.figures
-    if columns and is_plural and not (of_each or asks_figures or after and after.kind != "phrase"):
+    goes_on = after is not None and after.kind == "phrase"
+    if columns and is_plural and goes_on and not (of_each or asks_figures):
         use(item)
         request.listed = columns
 

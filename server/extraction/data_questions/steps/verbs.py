@@ -11,7 +11,9 @@ def read_verbs(words: Words, request: DataRequest) -> None:
     """How much was spent, what something costs."""
     verbs = [item for item in words.left() if item.has("money_done", "costs", "wages")]
     measured = any(_is_money(words, asked) for asked in request.all_asked())
-    nothing = not (request.target or request.counted or request.figures or request.order or request.everything)
+    nothing = not (
+        request.target or request.counted or request.figures or request.order or request.everything
+    )
     amounts = [c for c in request.shown if c and all(words.kind(one) == "money" for one in c)]
     if nothing and verbs and amounts and len(amounts) == len(request.shown):
         request.figures += [Asked("sum", columns=columns) for columns in amounts]
