@@ -162,8 +162,9 @@ class DatesSpec(LanguagePart):
     `day_first`, 03/04/2025 is in April. `named` are days with a name of their own. `periods` are
     what has a first and a last day, which are called by the words of `edges`; `counted_back` are
     places from the end of a period, `halves` is half of a year, `working` stands before its days
-    without weekends, and `lengths` are lengths of time that are called by a single word, in ISO 8601. `letters` are the
-    numbers that years of the Hebrew calendar are written with, without their thousands.
+    without weekends, and `lengths` are lengths of time that are called by a single word, in ISO
+    8601. `letters` are the numbers that years of the Hebrew calendar are written with, without
+    their thousands.
     """
 
     named: dict[str, NamedDay] = {}

@@ -25,8 +25,8 @@ _TAGS: Final = (
     "frames", "joins", "counts", "totals", "averages", "money", "money_done", "units", "selling",
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
     "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains",
-    "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares", "overdue", "late",
-    "on_time", "everything", "discounted", "acquired",
+    "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares",
+    "overdue", "late", "on_time", "everything", "discounted", "acquired",
     "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
     "times", "descending", "ascending", "alphabetical", "compare",
 )  # fmt: skip
