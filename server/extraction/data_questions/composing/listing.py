@@ -1,6 +1,6 @@
 """What is shown of the rows that are asked for: names, what is asked of them, details."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
@@ -23,19 +23,27 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
         *_shown_paths(choice, request, meant, target),
         *_names_beside(choice, request, joined, target),
     ]
-    if not table.name and asked:
-        bounds = [one.column for one in meant.conditions if one.comparison != "is"]
-        asked += [
-            choice.path(joined, column)
-            for column in bounds
-            if choice.is_one_each(joined, target, column)
-            and kind_of(choice.model, column) in ("money", "number")
-        ]
+    asked += [
+        choice.path(joined, column)
+        for column in _differing(choice, meant)
+        if choice.is_one_each(joined, target, column)
+    ]
     ends = [choice.path(joined, one.by) for one in meant.order if isinstance(one.by, Column)]
     own = [joined.path(target, column) for column in table.name or table.key]
     if not table.name and not asked:
         asked = _details(choice, joined, target)
     return list(dict.fromkeys([*own, *asked, *ends]))
+
+
+def _differing(choice: Choice, meant: Meant) -> Iterator[Column]:
+    """The columns that conditions are about, and in which rows differ: prices above 10."""
+    for one in meant.conditions:
+        is_amount = kind_of(choice.model, one.column) in ("money", "number")
+        if is_amount and one.comparison not in ("is", "given"):
+            yield one.column
+    for named in meant.named:
+        if named.others and not named.negated and len(named.value.columns) == 1:
+            yield Column(named.value.table, named.value.columns[0])
 
 
 def _shown_paths(choice: Choice, request: DataRequest, meant: Meant, target: Need) -> Sequence[str]:

@@ -89,6 +89,7 @@ def settle_by_values(words: Words, request: DataRequest) -> None:
     elif _is_held(words):
         holders = [value.table for named in request.named for value in named.values]
         request.target, request.plural = thing_done(model, request, holders), True
+        _count_pieces(model, request)
     else:
         _settle_by_kind(words, request)
 
@@ -163,8 +164,18 @@ def _find_target(words: Words, request: DataRequest) -> None:
         request.target, request.plural = thing_done(model, request), not request.order
     elif request.numbered and not request.shown and not request.named and _is_held(words):
         request.target, request.plural = thing_done(model, request), True
+        _count_pieces(model, request)
     elif request.who:
         request.target, request.plural = people(model, request), not request.order
+
+
+def _count_pieces(model: DataModel, request: DataRequest) -> None:
+    """What is on an order is told with how many of it, where its lines say so."""
+    if request.numbered is not None and not request.figures:
+        own = (m for m in model.measures if m.kind != "money")
+        lines = {link.table for m in own for link in model.tables[m.table].links}
+        if request.numbered.table in lines:
+            request.figures.append(Asked("sum", "units"))
 
 
 def _all_things(model: DataModel, request: DataRequest) -> Need:

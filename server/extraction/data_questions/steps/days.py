@@ -1,5 +1,6 @@
 """Stretches of days, and of what they are."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -25,7 +26,7 @@ def read_days(words: Words, request: DataRequest) -> None:
             if item.value.start is not None and item.value.start > request.today and not columns:
                 raise NotHeld(item.said)  # the future is in no data
             if request.days:
-                _read_two_periods(request, request.days.pop().period, item.value)
+                _read_two_periods(request, request.days.pop(), item.value)
             else:
                 request.days.append(Days(item.value, columns))
 
@@ -79,8 +80,14 @@ def _columns_beside(words: Words, request: DataRequest, item: Item) -> Columns:
     return columns
 
 
-def _read_two_periods(request: DataRequest, first: SpokenPeriod, second: SpokenPeriod) -> None:
-    """2024 and 2025, October and November: each by itself."""
+def _read_two_periods(request: DataRequest, one: Days, second: SpokenPeriod) -> None:
+    """2024 and 2025, October and November: each by itself; in 2024 or 2025 is one stretch."""
+    first = one.period
+    if request.either and first.end is not None and second.start is not None:
+        if first.end + timedelta(days=1) != second.start:
+            raise Unclear("two stretches of days")
+        request.days.append(Days(replace(first, end=second.end), one.columns))
+        return
     each = _calendar(first)
     if each is None or _calendar(second) != each or request.spans or request.groups:
         raise Unclear("two stretches of days")
