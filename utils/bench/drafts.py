@@ -140,7 +140,7 @@ def is_same(found: Sequence[Row], wanted: Sequence[Row], *, ordered: bool) -> bo
         return all(map(_covers, found, wanted))
     left = sorted(found, key=len)
     for row in sorted(wanted, key=lambda row: -len(str(row))):
-        whole = (each for each in left if {*map(_plain, row)} <= {*map(_plain, each)})
+        whole = (each for each in left if Counter(map(_plain, row)) <= Counter(map(_plain, each)))
         fitting = next(whole, None) or next((each for each in left if _covers(each, row)), None)
         if fitting is None:
             return False

@@ -23,7 +23,7 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
         *_shown_paths(choice, request, meant, target),
         *_names_beside(choice, request, joined, target),
     ]
-    asked += [
+    differing = [
         choice.path(joined, column)
         for column in _differing(choice, meant)
         if choice.is_one_each(joined, target, column)
@@ -32,7 +32,7 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
     own = [joined.path(target, column) for column in table.name or table.key]
     if not table.name and not asked:
         asked = _details(choice, joined, target)
-    return list(dict.fromkeys([*own, *asked, *ends]))
+    return list(dict.fromkeys([*own, *asked, *differing, *ends]))
 
 
 def _differing(choice: Choice, meant: Meant) -> Iterator[Column]:

@@ -1,6 +1,7 @@
 """What is listed, counted and added up, decided by all that was read."""
 
 from dataclasses import replace
+from typing import Final
 
 from server.extraction.data_questions.asked import (
     Asked,
@@ -22,6 +23,10 @@ from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Columns
 from server.extraction.data_questions.words import Words
 from server.library.data_model import DataModel
+
+
+_HAS: Final = frozenset({"has", "have"})
+"""Last words of who has something, which may be in many ways."""
 
 
 def settle_target(words: Words, request: DataRequest) -> None:
@@ -166,6 +171,10 @@ def _find_target(words: Words, request: DataRequest) -> None:
         request.target, request.plural = thing_done(model, request), True
         _count_pieces(model, request)
     elif request.who:
+        told = request.facts or request.conditions or request.figures or request.absent
+        has = any(item.has("who") and item.last_word in _HAS for item in words.items)
+        if has and not (told or request.order or request.having or request.shown):
+            raise Unclear("who has it, and how")
         request.target, request.plural = people(model, request), not request.order
 
 

@@ -1,5 +1,6 @@
 """What is compared with a number: a column, a figure, rows, or another column."""
 
+from datetime import timedelta
 from typing import Final, NamedTuple
 
 from server.extraction.data_questions.asked import (
@@ -12,7 +13,7 @@ from server.extraction.data_questions.asked import (
 )
 from server.extraction.data_questions.columns import columns_called, columns_with_unit
 from server.extraction.data_questions.items import Item
-from server.extraction.data_questions.meanings import Columns
+from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, need_of, use
 from server.library.data_query import Comparison
 
@@ -103,7 +104,27 @@ def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
     if not after.is_amount or is_origin:
         return
     use(item, role="operator")
+    if after.kind == "duration" and _read_out_for(words, request, item, after):
+        return
     _add(request, _bounded(words, request, _Phrase(after, item, after)), _comparison(item), after)
+
+
+def _read_out_for(words: Words, request: DataRequest, item: Item, length: Item) -> bool:
+    """Out for more than 30 days: what has not ended, and began so long ago."""
+    pending = [column for i in words.items for column in i.meanings.pending if i.role]
+    dates = tuple(
+        Column(column.table, words.model.tables[column.table].date)
+        for column in pending
+        if words.model.tables[column.table].date and words.kind(column) == "date"
+    )
+    days = length.value.count_in("day") if dates else None
+    if days is None:
+        return False
+    use(length, role="value")
+    then = (request.today - timedelta(days=int(days))).isoformat()
+    long_ago = item.has("more", "at_least")
+    request.conditions.append(Condition(dates, "until" if long_ago else "from", then))
+    return True
 
 
 def _is_alone(words: Words, amount: Item) -> bool:

@@ -59,7 +59,7 @@ def _read_denied(words: Words, request: DataRequest, item: Item, other: Item) ->
     elif known.done:
         use(item, other)
         request.absent.append(_absent(words, tuple(known.done), item))
-    elif known.dates:
+    elif known.dates and not known.nouns:
         use(other)
         _deny_value(request, tuple(known.dates))
     elif known.nouns:

@@ -62,7 +62,11 @@ def _read_told(words: Words, request: DataRequest, item: Item) -> None:
         request.shown.append(tuple(columns))
     elif known.done:
         use(item)
-        request.facts.append(tuple(known.done))
+        before = words.previous(item)
+        may = {*words.language.allowing, "to"}
+        near = [i.last_word for i in words.items[max(0, item.place - 2) : item.place]]
+        if before is None or request.target is None or may.isdisjoint(near):
+            request.facts.append(tuple(known.done))  # that one can rent was not rented
     elif known.dates:
         use(item)
         if request.when or request.shows_days:
