@@ -24,7 +24,6 @@ from server.extraction.data_questions.meanings import Columns
 from server.extraction.data_questions.words import Words
 from server.library.data_model import DataModel
 
-
 _HAS: Final = frozenset({"has", "have"})
 """Last words of who has something, which may be in many ways."""
 
