@@ -598,6 +598,9 @@ class DataWords(LanguagePart):
     everything: Phrases = ()
     each_of_them: Phrases = ()
     owned_by: WordSet = NO_WORDS
+    paying: WordSet = NO_WORDS
+    we: WordSet = NO_WORDS
+    which: WordSet = NO_WORDS
     initials: WordSet = NO_WORDS
     texts_of_days: WordSet = NO_WORDS
     allowing: WordSet = NO_WORDS

@@ -26,6 +26,9 @@ def figure(choice: Choice, request: DataRequest, joined: Joined, what: FigureOf)
         measure = choice.measures[asked.measure].name
         return Figure(operation=asked.operation, of=measure, per=per)
     if column is not None:
+        reductions = {(measure.table, measure.less) for measure in choice.model.measures}
+        if asked.operation == "sum" and column[:2] in reductions:
+            raise Unclear("shares are not added up")
         path = choice.path(joined, column)
         if asked.operation in ("sum", "average") and not _is_once(choice, joined, path):
             raise Unclear("rows would be counted twice")

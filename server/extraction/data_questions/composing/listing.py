@@ -41,6 +41,9 @@ def _differing(choice: Choice, meant: Meant) -> Iterator[Column]:
         is_amount = kind_of(choice.model, one.column) in ("money", "number")
         if is_amount and one.comparison not in ("is", "given"):
             yield one.column
+    for column, period in meant.days:
+        if period.start != period.end:
+            yield column
     for named in meant.named:
         if named.others and not named.negated and len(named.value.columns) == 1:
             yield Column(named.value.table, named.value.columns[0])

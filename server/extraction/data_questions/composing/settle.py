@@ -11,7 +11,7 @@ from server.extraction.data_questions.asked import (
     Ordered,
     Unclear,
 )
-from server.extraction.data_questions.columns import kind_of
+from server.extraction.data_questions.columns import kind_of, unit_of
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.subjects import (
     named_row,
@@ -90,12 +90,22 @@ def settle_by_values(words: Words, request: DataRequest) -> None:
         request.target, request.plural = thing, True
     elif request.shown or request.order:
         request.target = named_row(model, request)
+        _sum_lengths(model, request, request.target)
     elif _is_held(words):
         holders = [value.table for named in request.named for value in named.values]
         request.target, request.plural = thing_done(model, request, holders), True
         _count_pieces(model, request)
     else:
         _settle_by_kind(words, request)
+
+
+def _sum_lengths(model: DataModel, request: DataRequest, target: Need) -> None:
+    """How long an album is: of all that belongs to it together."""
+    for columns in list(request.shown):
+        kinds = {kind_of(model, column) for column in columns if unit_of(model, column)}
+        if kinds == {"number"} and all(column.table != target.table for column in columns):
+            request.figures.append(Asked("sum", columns=columns))
+            request.shown.remove(columns)
 
 
 def _thing_shown(model: DataModel, request: DataRequest) -> Need | None:

@@ -227,6 +227,12 @@ def _bounded_beside(
     return numbers
 
 
+def _is_amount_of(item: Item, phrase: _Phrase) -> bool:
+    """Whether it is an amount that has a bound: spent more than 60; not under 10 that we sell."""
+    near = item.place <= phrase.last.place + 1
+    return item.has("money", "units") or (item.has("money_done") and near)
+
+
 def _bounded_figure(phrase: _Phrase, before: Item | None, following: Item | None) -> _Bounded:
     """How many there are, what a thing costs or what comes in; None where it is not said."""
     need = need_of(following) if following is not None else None
@@ -243,7 +249,7 @@ def _bounded_figure(phrase: _Phrase, before: Item | None, following: Item | None
         return tuple(column for degree in degrees for column in degree.columns)
     if following is not None and following.has("units"):
         beside.reverse()
-    measured = next((item for item in beside if item.has("money", "money_done", "units")), None)
+    measured = next((item for item in beside if _is_amount_of(item, phrase)), None)
     if measured is None:
         return None
     use(measured)

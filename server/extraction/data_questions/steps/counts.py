@@ -1,6 +1,7 @@
 """How many there are of what."""
 
 from server.extraction.data_questions.asked import Asked, DataRequest, Unclear
+from server.extraction.data_questions.composing.subjects import things_of
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Value
@@ -35,7 +36,8 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
             return other
         if other.spoken in words.language.stocks and words.numbers(other):
             return other
-        if known.values and _is_kind(words, other) and not _noun_follows(words, other):
+        kind = bool(known.values) and (_is_kind(words, other) or _things(words, other) is not None)
+        if kind and not _noun_follows(words, other):
             return other
         if other.kind in ("unknown", "period") and not known.names_data:
             return None
@@ -58,6 +60,13 @@ def _counted_before(words: Words, item: Item) -> Item | None:
     if words.beside(item, 1) is not None:
         return None
     return next((i for i in words.before(item) if i.names_table and not i.role), None)
+
+
+def _things(words: Words, item: Item) -> Need | None:
+    """What is of a kind that is named: the products, of beverages."""
+    value = item.meanings.values[0]
+    whole = not value.part and singular(item.last_word) != item.last_word
+    return things_of(words.model, value) if whole else None
 
 
 def _are_many(words: Words, item: Item) -> bool:
@@ -100,8 +109,10 @@ def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
         use(item)
         columns = tuple(known.columns)
         request.figures.append(Asked("count", columns=columns, distinct=True))
-    else:
+    elif _is_kind(words, item):
         request.counted = _flagged(words, known.values[0])
+    else:
+        request.counted = _things(words, item)
 
 
 def _flagged(words: Words, value: Value) -> Need:

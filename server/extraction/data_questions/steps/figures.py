@@ -26,6 +26,10 @@ def read_figures(words: Words, request: DataRequest) -> None:
 def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
     operation: Operation = "average" if item.has("averages") else "sum"
     amount, passed, verbs = _following(words, item)
+    if amount is not None and item.spoken in words.language.worth:
+        numbers = words.numbers(amount)
+        if numbers and all(words.kind(column) == "number" for column in numbers):
+            return  # the value of the stock is no number of pieces
     if amount is not None:
         use(item, amount, role="operator")
         asked = _figure_of(words, operation, amount, passed)

@@ -19,6 +19,7 @@ def read_groups(words: Words, request: DataRequest) -> None:
             continue
         after = words.free(item, 1)
         if after is None:
+            _read_of_each(words, request, item)
             continue
         if item.has("by") and words.names_amount(after) and not after.meanings.nouns:
             use(item, role="operator")
@@ -27,6 +28,18 @@ def read_groups(words: Words, request: DataRequest) -> None:
             _read_order_by_number(words, request, item, after)
         elif not (item.has("by") and after.meanings.values and not after.meanings.nouns):
             _read_group(words, request, item, after)
+
+
+def _read_of_each(words: Words, request: DataRequest, item: Item) -> None:
+    """Playlists and the number of songs on each: of what stands first."""
+    before = words.before(item)
+    noun = next((other for other in before if other.names_table and not other.role), None)
+    count = next((other for other in before if other.has("counts")), None)
+    if item.has("each") and noun is not None and count is not None and noun.place < count.place:
+        numbered = words.next(noun)
+        if numbered is None or numbered.kind != "number":
+            use(item, noun, role="operator")
+            request.groups.append(_group_of(words, noun) or Need(noun.meanings.nouns[0].table))
 
 
 def _read_order(words: Words, request: DataRequest, amount: Item) -> None:

@@ -50,7 +50,7 @@ def read_times(words: Words, request: DataRequest) -> None:
 
 
 def _is_unit(words: Words, item: Item) -> bool:
-    if item.kind != "unknown" or item.spoken not in words.language.asked_units:
+    if item.spoken not in words.language.asked_units or item.capital:
         return False
     lead = words.previous(item)
     return lead is not None and lead.spoken in words.language.unit_leads

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from server.extraction.data_questions.asked import Bound, Condition, DataRequest
+from server.extraction.data_questions.asked import Bound, Condition, DataRequest, Unclear
 from server.extraction.data_questions.columns import columns_called
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Column, Columns
@@ -30,8 +30,7 @@ def _read_names(words: Words, request: DataRequest, item: Item) -> None:
     known = item.meanings
     cost = _cost_before(words, item) if item.is_amount else None
     if item.has("who"):
-        request.who = True
-        use(item)
+        _read_who(words, request, item)
     elif cost is not None or _is_price(words, item):
         if cost is not None:
             use(cost)
@@ -47,6 +46,17 @@ def _read_names(words: Words, request: DataRequest, item: Item) -> None:
         _read_noun(words, request, item)
     else:
         _read_told(words, request, item)
+
+
+def _read_who(words: Words, request: DataRequest, item: Item) -> None:
+    """Who it is besides what is listed stays unread: which discs are out, and who has them."""
+    subject = request.subject
+    table = words.model.tables[subject.table] if subject is not None else None
+    before = words.previous(item)
+    besides = before is not None and before.last_word in words.language.together
+    if table is None or table.people or table.pays or not (besides and table.name):
+        request.who = True
+        use(item)
 
 
 def _read_told(words: Words, request: DataRequest, item: Item) -> None:
@@ -115,8 +125,12 @@ def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
     need = need_of(item)
     if need is None:
         return
-    use(item)
     target = request.target
+    before = words.previous(item)
+    word_before = before.last_word if before is not None else ""
+    if target is None and request.figures and word_before in words.language.which:
+        raise Unclear("which")  # the highest freight, and for which order
+    use(item)
     if target is not None:
         own = tuple(column for column in item.meanings.columns if column.table == target.table)
         if own:
@@ -140,9 +154,11 @@ def _read_column(words: Words, request: DataRequest, item: Item) -> None:
         if not columns or (own and all(column in names for column in own)):
             use(item)
             return
-    if subject is not None and item.place > 0 and _is_in_stock(words, item):
-        stocks = columns_called(words.model, words.language.stocks)
-        stocked = tuple(c for c in stocks if c.table == subject.table)
+    listed = subject is not None or request.everything
+    if listed and item.place > 0 and _is_in_stock(words, item):
+        stocks = set(columns_called(words.model, words.language.stocks))
+        near = [c for c in item.meanings.columns if Column(c.table, c.column) in stocks]
+        stocked = tuple(c for c in near if subject is None or c.table == subject.table)
         if stocked:
             use(item)
             request.conditions.append(Condition(stocked, "more", 0))

@@ -23,7 +23,10 @@ def read_target(words: Words, request: DataRequest) -> None:
             target, plural = _agent(words), True
         else:
             target, plural = _implied(words, item), True
-            if target is None and _is_target(words, item):
+            if target is None and (named := _by_name(words, item)) is not None:
+                target = named
+                use(item)
+            elif target is None and _is_target(words, item):
                 target, plural = need_of(item), item.meanings.plural
                 use(item)
         if target is not None:
@@ -72,6 +75,17 @@ def _implied(words: Words, item: Item) -> Need | None:
         if noun.table not in tables and tables & reached:
             return Need(noun.table)
     return None
+
+
+def _by_name(words: Words, item: Item) -> Need | None:
+    """What is listed by the name of its column: titles released in 2025."""
+    columns = [c for c in item.meanings.columns if c.rank == 0]
+    tables = [c.table for c in columns if (c.column,) == tuple(words.model.tables[c.table].name)]
+    many = singular(item.last_word) != item.last_word and item is words.first()
+    after = words.next(item)
+    of_each = after is None or after.spoken in words.language.owned_by
+    alone = len(tables) == len(item.meanings.columns) == 1 and not item.names_table
+    return Need(tables[0]) if alone and many and not of_each else None
 
 
 def _is_target(words: Words, item: Item) -> bool:

@@ -1,6 +1,6 @@
 """What verbs of buying, earning and costing come to, where nothing else says what is asked."""
 
-from server.extraction.data_questions.asked import Asked, DataRequest, NotHeld
+from server.extraction.data_questions.asked import EACH, Asked, DataRequest, NotHeld
 from server.extraction.data_questions.columns import all_columns
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Columns
@@ -24,6 +24,11 @@ def read_verbs(words: Words, request: DataRequest) -> None:
             return
         request.figures.append(Asked("sum", "money"))
         measured = True
+    is_best = request.top and any(group in EACH for group in request.groups)
+    if nothing and is_best and not request.facts and not request.figures:
+        request.figures.append(Asked("sum", "money"))  # our best month
+    if any(asked.measure == "money" for asked in request.all_asked()):
+        _refuse_own_costs(words)
     if measured:
         use(*verbs)
         _refuse_wages(words, request)
@@ -36,10 +41,24 @@ def _is_money(words: Words, asked: Asked) -> bool:
     return asked.measure == "money"
 
 
+def _refuse_own_costs(words: Words) -> None:
+    """What we pay is no sum of what comes in."""
+    language = words.language
+    for item in words.items:
+        before = words.previous(item)
+        if (
+            item.spoken in language.paying
+            and before is not None
+            and before.last_word in language.we
+        ):
+            raise NotHeld(item.said)
+
+
 def _refuse_wages(words: Words, request: DataRequest) -> None:
     """What people are paid who do not pay is no sum of what comes in."""
     told = next((item for item in words.items if item.role and item.has("wages")), None)
-    if told is None:
+    turnover = any(i.has("money") and not i.has("money_done") for i in words.items)
+    if told is None or turnover:
         return
     for named in request.named:
         tables = [words.model.tables[value.table] for value in named.values]
