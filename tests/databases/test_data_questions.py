@@ -190,6 +190,7 @@ SOLD_BY_GENRE = (
         ("what was the revenue in the first half of 2026?",
          "SELECT SUM(total) FROM invoices WHERE invoice_date BETWEEN '2026-01-01' AND "
          "'2026-06-30'"),
+        ("what is the total of invoice 12?", "SELECT total FROM invoices WHERE invoice_id = 12"),
         ("who bought more than 5 times?",
          "SELECT c.first_name, c.last_name FROM customers c JOIN invoices USING (customer_id) "
          "GROUP BY customer_id HAVING COUNT(*) > 5"),

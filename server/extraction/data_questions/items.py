@@ -159,6 +159,9 @@ class _Cut:
     def item(self, at: int) -> Item:
         """The longest part from a word on."""
         size, meanings = self._lexicon.at(self.words, at) or (0, _EMPTY)
+        if size > 1 and not meanings.nouns and self._is_numbered(at + size):
+            size -= 1  # on order 10300: the order, and not what is on order
+            meanings = self._lexicon.of(self.words[at : at + size]) or _EMPTY
         kind: ItemKind = "phrase" if size else "unknown"
         value = None
         special = self._special.get(at)
@@ -179,6 +182,12 @@ class _Cut:
         if is_initials and not meanings.is_of_data and not self._reading.text.isupper():
             kind = "unknown"  # IT people
         return Item(kind, at, at + size, start, end, said, meanings, value, capital)
+
+    def _is_numbered(self, end: int) -> bool:
+        """Whether the word before is a noun whose number follows."""
+        known = self._lexicon.of(self.words[end - 1 : end])
+        numbered = end < len(self.words) and self.words[end].isdigit()
+        return numbered and known is not None and bool(known.nouns)
 
     def _single(self, at: int, said: str, known: Meanings, *, capital: bool) -> Meanings:
         """What one word means that may be a value: “us” is no country, and US is one."""

@@ -41,6 +41,8 @@ def _differing(choice: Choice, meant: Meant) -> Iterator[Column]:
         is_amount = kind_of(choice.model, one.column) in ("money", "number")
         if is_amount and one.comparison not in ("is", "given"):
             yield one.column
+    for against in choice.request.against:
+        yield from (against.mine, against.theirs)
     for column, period in meant.days:
         if period.start != period.end:
             yield column

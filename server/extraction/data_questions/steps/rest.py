@@ -75,7 +75,10 @@ def _read_told(words: Words, request: DataRequest, item: Item) -> None:
         before = words.previous(item)
         may = {*words.language.allowing, "to"}
         near = [i.last_word for i in words.items[max(0, item.place - 2) : item.place]]
-        if before is None or request.target is None or may.isdisjoint(near):
+        after = words.beside(item, 1)
+        costs = after is not None and after.is_amount and after.kind != "duration"
+        allowed = not may.isdisjoint(near) or costs
+        if before is None or request.target is None or not allowed:
             request.facts.append(tuple(known.done))  # that one can rent was not rented
     elif known.dates:
         use(item)

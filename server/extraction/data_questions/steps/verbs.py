@@ -19,6 +19,8 @@ def read_verbs(words: Words, request: DataRequest) -> None:
         request.figures += [Asked("sum", columns=columns) for columns in amounts]
         request.shown.clear()  # what did we spend on freight
         use(*verbs)
+    elif nothing and verbs and all(i.has("costs") for i in verbs) and _prices(words, request):
+        pass  # what the track costs is its price, and no sum
     elif nothing and verbs and not request.facts:
         if any(item.kind == "unknown" for item in words.items):
             return

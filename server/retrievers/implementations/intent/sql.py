@@ -74,11 +74,12 @@ class IntentSQLRetriever(TemplateRetriever):
 
 
 def _taken_for_nothing(call: Call, found: ReadQuestion) -> tuple[str, ...]:
-    """Words that a template takes to say nothing, and that mean something to nobody else."""
+    """Words that a template takes to say nothing, and that the data have or nobody knows."""
     kept = [word for word in call.coverage.words if word.role not in ("filler", "unread")]
     return tuple(
         found.coverage.shown(word.start, word.end)
-        for word in found.coverage.unread()
+        for word in found.coverage.words
+        if word.role in ("unread", "value")
         if not any(word.start < other.end and other.start < word.end for other in kept)
     )
 
