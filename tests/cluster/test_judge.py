@@ -17,7 +17,9 @@ from utils.cluster.load import Attempt, Journal, Kind, Outcome
 from utils.cluster.services import Shop
 from utils.cluster.trouble import Event
 
-KILLED = Event("kill -9 of one", 10.0, 10.0, frozenset[Kind]({"question", "yes"}))
+BOTH = frozenset[Kind]({"question", "yes"})
+KILLED = Event("kill -9 of one", 10.0, 10.0, BOTH)
+STOPPED = Event("two stopped", 9.5, 11.0, BOTH, is_quiet=True)
 ORDER = 7
 
 
@@ -43,6 +45,15 @@ CALM = [attempt(at, "right", client=client) for client in "ab" for at in (9.0, 1
 def test_answers(more: list[Attempt], missed: set[str]) -> None:
     journal = Journal(attempts=sorted([*CALM, *more], key=lambda each: each.begun))
     assert names_missed(judge_answers(journal, [KILLED], 0.0)) == missed
+
+
+@pytest.mark.parametrize(
+    ("at", "missed"),
+    [(9.6, {"either, while a replica was stopped as for an upgrade"}), (10.2, set())],
+)
+def test_a_kill_while_another_is_stopped(at: float, missed: set[str]) -> None:
+    journal = Journal(attempts=sorted([*CALM, attempt(at, "broken")], key=lambda each: each.begun))
+    assert names_missed(judge_answers(journal, [KILLED, STOPPED], 0.0)) == missed
 
 
 @pytest.mark.parametrize(

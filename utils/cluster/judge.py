@@ -172,7 +172,8 @@ def _cause(error: Attempt, events: Sequence[Event]) -> Event | None:
     known = [
         event for event in events if error.kind in event.touches and event.begun <= error.ended
     ]
-    return max(known, key=lambda event: event.over, default=None)
+    # One that is stopped as for an upgrade breaks nothing: what is killed meanwhile does.
+    return max(known, key=lambda event: event.begun if event.is_quiet else event.over, default=None)
 
 
 def judge_writes(journal: Journal, shop: Shop, settings: Settings) -> Verdict:
