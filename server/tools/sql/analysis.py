@@ -65,15 +65,16 @@ def variants(
 ) -> Iterator[tuple[FilledSql, Mapping[str, Any]]]:
     """The statements that conditions make of SQL, each once, with arguments that lead to it.
 
-    `given` are values that conditions may be tried with, by argument, beside its absence.
+    `given` are the values that conditions are tried with, by argument: None where it may be absent.
     """
     names = sorted(sql.conditions)
-    choices = [(None, *(given or {}).get(name, (1,))) for name in names]
+    choices = [(given or {}).get(name, (None, 1)) for name in names]
     seen: set[FilledSql] = set()
     combined: Iterable[tuple[Any, ...]] = itertools.islice(
         itertools.product(*(reversed(each) for each in choices)), _MOST_VARIANTS
     )
-    for values in itertools.chain(combined, [(None,) * len(names)]):
+    least = tuple(each[0] for each in choices)
+    for values in itertools.chain(combined, [least]):
         arguments = dict(zip(names, values, strict=True))
         try:
             filled = sql.fill(arguments)

@@ -126,8 +126,12 @@ def _asking(library: Library) -> Iterator[tuple[Template, SqlExecution]]:
 
 
 def _choices(template: Template) -> Mapping[str, Sequence[Any]]:
-    choices: dict[str, Sequence[Any]] = dict.fromkeys(CALLER_ARGUMENTS, ("1",))
-    return choices | {p.name: p.enum or (_sample(p),) for p in template.parameters}
+    """The values that conditions are tried with: none at all where a parameter may be absent."""
+    choices: dict[str, Sequence[Any]] = dict.fromkeys(CALLER_ARGUMENTS, (None, "1"))
+    for parameter in template.parameters:
+        absent = () if parameter.required or parameter.default is not None else (None,)
+        choices[parameter.name] = (*absent, *(parameter.enum or (_sample(parameter),)))
+    return choices
 
 
 async def _explained(
