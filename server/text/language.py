@@ -610,6 +610,7 @@ class DataWords(LanguagePart):
     day_ends: WordSet = NO_WORDS
     future: WordSet = NO_WORDS
     did: WordSet = NO_WORDS
+    have_done: WordSet = NO_WORDS
     about: Phrases = ()
     texts: WordSet = NO_WORDS
     pending: dict[str, Phrases] = {}

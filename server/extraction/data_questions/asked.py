@@ -112,6 +112,8 @@ class Absent:
     """Rows that are not there."""
 
     tables: tuple[str, ...]
+    also: list[Need] = field(default_factory=list)
+    """Tables that are named besides: what no customer from Canada bought."""
     named: list[Named] = field(default_factory=list)
     days: list[Days] = field(default_factory=list)
 

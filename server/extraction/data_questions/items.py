@@ -1,8 +1,10 @@
 """The parts of a question: phrases with what they may mean, numbers, stretches of days."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple
 
 from server.extraction.data_questions.lexicon import DataLexicon
@@ -17,6 +19,7 @@ ItemKind = Literal["phrase", "number", "money", "duration", "period", "unknown"]
 ItemRole = Literal["", "value", "frame", "operator"]
 
 _EMPTY: Final = Meanings()
+_END_OF_CLAUSE: Final = re.compile(r"[.?!:;](\s|$)|\n|\s[-–—]\s")
 _FILLERS: Final = frozenset({"frames", "joins"})
 _SHORT: Final = 2
 """So many letters of a word that is hardly meant as a value."""
@@ -45,6 +48,8 @@ class Item:
     capital: bool = False
     place: int = 0
     """Which item of the question it is."""
+    clause: int = 0
+    """Which of the parts of the question that full stops and colons tell apart it stands in."""
     role: ItemRole = ""
 
     def has(self, *tags: str) -> bool:
@@ -128,10 +133,17 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
                 item.kind, item.value = "money", 0.01 if is_cents else 1  # more than a dollar
             item.place = len(items)
             items.append(item)
+    _tell_clauses(items, reading.text)
     for at, item in enumerate(items):
         if item.meanings.nouns and item.meanings.done and _is_verb(items[:at], item, lexicon):
             item.meanings = replace(item.meanings, nouns=[], plural=False)
     return items
+
+
+def _tell_clauses(items: Sequence[Item], text: str) -> None:
+    for before, item in pairwise(items):
+        ends = _END_OF_CLAUSE.search(text[before.end : item.start])
+        item.clause = before.clause + (ends is not None)
 
 
 def _is_verb(before: Sequence[Item], item: Item, lexicon: DataLexicon) -> bool:

@@ -8,7 +8,7 @@ from server.extraction.data_questions.columns import kind_of
 from server.extraction.data_questions.items import Item, ItemRole
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.lexicon import DataLexicon
-from server.extraction.data_questions.meanings import Column, Columns, Meanings
+from server.extraction.data_questions.meanings import Column, Columns, Meanings, Value
 from server.extraction.data_questions.phrases import phrase_of
 
 _AMOUNTS: Final = frozenset({"number", "money"})
@@ -28,6 +28,14 @@ def need_of(item: Item) -> Need | None:
 def measure_of(item: Item) -> MeasureKind:
     """Whether a part names money or units; it names one of them."""
     return "money" if item.has("money") else "units"
+
+
+def values_of(item: Item) -> list[Value]:
+    """What a part may name: whole names before parts of them, and what is written so."""
+    values = item.meanings.values
+    values = [value for value in values if not value.part] or values
+    said = phrase_of(item.said)
+    return [value for value in values if phrase_of(" ".join(value.values)) == said] or values
 
 
 class Words:
@@ -58,6 +66,10 @@ class Words:
     def after(self, item: Item) -> Sequence[Item]:
         """All parts after one."""
         return self.items[item.place + 1 :]
+
+    def rest_of_clause(self, item: Item) -> Sequence[Item]:
+        """The parts after one, up to the next full stop or colon."""
+        return [other for other in self.after(item) if other.clause == item.clause]
 
     def at(self, place: int) -> Item | None:
         """The part at a place, where there is one."""

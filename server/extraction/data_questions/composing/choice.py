@@ -102,7 +102,7 @@ class Choice:
         for order, value in enumerate(named.values):
             cost = self.cost(named.need or self.need_of_value(value))
             if cost is not None:
-                ranked.append((cost + self._own(value.table) + self._fit(value), order, value))
+                ranked.append((cost + self._own(value.table) + self.fit(value), order, value))
         if not ranked:
             raise Unclear("no way leads to " + named.values[0].values[0])
         best = min(ranked)[2]
@@ -146,7 +146,7 @@ class Choice:
         target = self.request.target
         return _OWN if target is not None and table == target.table else 0.0
 
-    def _fit(self, value: Value) -> float:
+    def fit(self, value: Value) -> float:
         """A whole name is likelier than a text that anything may stand in."""
         table = self.model.tables[value.table]
         if value.columns == tuple(table.name):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from server.extraction.data_questions.asked import Absent, Asked, DataRequest, Each, Unclear
+from server.extraction.data_questions.columns import kind_of
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.day_columns import day_path
 from server.extraction.data_questions.composing.figures import figure
@@ -191,6 +192,8 @@ class Composition:
     def _add_listed(self, target: Need) -> None:
         """What is listed; of rows that are put together, one for each."""
         paths = listed_paths(self._choice, self._request, self._meant, target)
+        if self._request.shows_days and not any(map(self._is_day, paths)):
+            paths = [*paths, day_path(self._choice, self._request, self._joined)]
         paths = [path for path in paths if path not in self._select]
         self._select += paths
         is_root = not self._joined.multiplies and not self._joined.ways[target]
@@ -198,6 +201,10 @@ class Composition:
             key = self._choice.model.tables[target.table].key
             self._by += [self._joined.path(target, column) for column in key]
             self._by += paths
+
+    def _is_day(self, path: str) -> bool:
+        model = self._choice.model
+        return kind_of(model, Column(*model.resolve(self._joined.root, path))) == "date"
 
     def _check_groups(self) -> None:
         """That groups have figures and bounds have groups; what is in order is in the groups."""
@@ -251,8 +258,9 @@ class Composition:
         spans = [one for one in self._by if isinstance(one, Span)]
         if spans and (direction != "desc" or self._request.by_days):
             return [Order(by=spans[0], descending=direction == "desc")]
-        if self._figures and self._by:
-            return [Order(by=self._figures[0], descending=direction != "asc")]
+        figures = self._figures or (self._bound_figures() if direction else ())
+        if figures and self._by:
+            return [Order(by=figures[0], descending=direction != "asc")]
         return self._order_of_rows(self._listed) if self._listed is not None else []
 
     def _order_of_rows(self, target: Need) -> Sequence[Order]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
+from server.extraction.data_questions.columns import kind_of
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.meant import Alternatives, Meant
 from server.extraction.data_questions.joins import Joined
@@ -20,11 +21,27 @@ def row_tests(words: Words, request: DataRequest, choice: Choice, meant: Meant) 
     for alternatives in meant.named:
         yield from _value_tests(words, choice, joined, alternatives)
     for column, comparison, value in meant.conditions:
+        if comparison == "given" and not value:
+            _check_one_each(request, choice, joined, column)
         yield Test(of=choice.path(joined, column), comparison=comparison, value=value)
     for mine, theirs, comparison in request.against:
         need = choice.need_of(mine.table)
         path, than = joined.path(need, mine.column), joined.path(need, theirs.column)
         yield Test(of=path, comparison=comparison, than=than)
+
+
+def _check_one_each(
+    request: DataRequest, choice: Choice, joined: Joined, column: Column
+) -> None:
+    """That what is not there is of the rows themselves, and not of one of many.
+
+    What has yet to happen may be one of many: what is out is one rental that has not ended.
+    """
+    subject = request.subject
+    if subject is None or subject not in joined.ways or kind_of(choice.model, column) == "date":
+        return
+    if not choice.is_one_each(joined, subject, column):
+        raise Unclear(f"there may be several {column.column}")
 
 
 def day_tests_of(choice: Choice, meant: Meant) -> Iterator[Test]:

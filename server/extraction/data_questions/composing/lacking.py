@@ -1,6 +1,7 @@
 """What belongs to what is asked for, and is not there: customers without an order."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from server.extraction.data_questions.asked import Absent, DataRequest, Named, Unclear
@@ -22,6 +23,7 @@ def lacking(choice: Choice, request: DataRequest, joined: Joined, absent: Absent
     if subject is None:
         raise Unclear("nothing says what has none")
     target = Need(subject.table)
+    absent = _with_nearest_values(choice, absent, target)
     inside = _join_inside(choice.model, absent, target)
     if inside.root == target.table:
         raise Unclear("each has one")
@@ -48,9 +50,23 @@ def lacking_value(choice: Choice, joined: Joined, absent: Absent, column: Column
 
 def there_is(choice: Choice, request: DataRequest, joined: Joined, value: Value) -> Lacking:
     """A row that joins what is asked for to one more name: the other actor of a film."""
-    absent = Absent((value.table,), [Named((value,))])
+    absent = Absent((value.table,), named=[Named((value,))])
     found = lacking(choice, request, joined, absent)
     return found.model_copy(update={"is_there": True})
+
+
+def _with_nearest_values(choice: Choice, absent: Absent, target: Need) -> Absent:
+    """Of what may be named, what is of a table that is named too, or else the nearest."""
+    mentioned, model = {need.table for need in absent.also}, choice.model
+
+    def rank(value: Value) -> tuple[bool, float]:
+        needs = [target, *map(Need, absent.tables[:1]), *absent.also, Need(value.table)]
+        found = join(model, needs, [name for name in model.tables if name != target.table])
+        cost = found.cost + choice.fit(value) if found is not None else float("inf")
+        return value.table not in mentioned, cost
+
+    named = [Named((min(one.values, key=rank),), one.negated) for one in absent.named]
+    return replace(absent, named=named)
 
 
 def _join_inside(model: DataModel, absent: Absent, target: Need) -> Joined:
@@ -60,7 +76,7 @@ def _join_inside(model: DataModel, absent: Absent, target: Need) -> Joined:
     named = [Need(one.values[0].table) for one in absent.named]
     found: Joined | None = None
     for table in tables:
-        inside = join(model, [target, Need(table), *named], roots)
+        inside = join(model, [target, Need(table), *absent.also, *named], roots)
         if inside is None or (inside.cost > _FARTHEST and not named):
             continue
         if found is None or inside.cost < found.cost:

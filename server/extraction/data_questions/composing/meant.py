@@ -125,6 +125,8 @@ def _compared(choice: Choice, condition: Condition) -> Compared:
     amounts = told.kind in ("money", "number")
     if amounts and condition.comparison == "given" and choice.request.figures:
         raise Unclear("without an amount")  # sold without freight
+    if amounts and condition.comparison == "given" and value is False:
+        return Compared(column, "is", 0)  # nothing on order
     if told.kind == "date" and isinstance(value, int | float) and not is_flag:
         raise Unclear("an age")
     if isinstance(value, Duration):

@@ -8,8 +8,7 @@ from server.extraction.data_questions.columns import spoken_words
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns, Value
-from server.extraction.data_questions.phrases import phrase_of
-from server.extraction.data_questions.words import Words, use
+from server.extraction.data_questions.words import Words, use, values_of
 
 _TEXTS: Final = frozenset({"text", "category"})
 """What columns are for in which a part of a text is looked for."""
@@ -37,10 +36,7 @@ def read_value(words: Words, request: DataRequest, item: Item) -> None:
     near = _read_nouns_beside(words, item)
     if _read_role(words, request, item):
         return
-    values = item.meanings.values
-    values = [value for value in values if not value.part] or values
-    said = phrase_of(item.said)
-    values = [value for value in values if phrase_of(" ".join(value.values)) == said] or values
+    values = values_of(item)
     exact = [v for v in values if v.table in near or f"{v.table}.{v.columns[0]}" in near]
     use(item, role="value")
     request.named.append(Named(tuple(exact or values)))

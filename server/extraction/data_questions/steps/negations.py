@@ -11,8 +11,8 @@ from server.extraction.data_questions.asked import (
     Unclear,
 )
 from server.extraction.data_questions.items import Item
-from server.extraction.data_questions.meanings import Columns
-from server.extraction.data_questions.words import Words, use
+from server.extraction.data_questions.meanings import Column, Columns
+from server.extraction.data_questions.words import Words, use, values_of
 
 _REACH: Final = 4
 """So many parts after a negation may be what it denies."""
@@ -21,14 +21,15 @@ _HELD: Final = frozenset({"text", "contact", "category", "date", "number", "mone
 
 
 def read_negations(words: Words, request: DataRequest) -> None:
-    """Read what each negation denies, up to the end of the question."""
+    """Read what each negation denies, up to the end of its clause."""
     for item in words.items:
         if not item.role and item.has("nots", "without"):
             _read_negation(words, request, item)
 
 
 def _read_negation(words: Words, request: DataRequest, item: Item) -> None:
-    scope = [other for other in words.after(item) if not other.is_filler and not other.role]
+    after = words.rest_of_clause(item)
+    scope = [other for other in after if not other.is_filler and not other.role]
     scope = scope[:_REACH]
     scope.sort(key=lambda other: not other.meanings.done)  # nobody in Italy ordered
     for other in scope:
@@ -65,15 +66,32 @@ def _read_denied(words: Words, request: DataRequest, item: Item, other: Item) ->
     elif known.nouns:
         use(other)
         request.absent.append(_absent(words, (known.nouns[0].table,), other))
-    elif columns := tuple(c for c in known.columns if words.kind(c) in _HELD):
+    elif columns := tuple(c for c in known.columns if _may_lack(words, c)):
         use(other)
         _deny_value(request, columns)
     elif known.values:
         use(other, role="value")
-        request.named.append(Named(tuple(known.values), negated=True))
+        request.named.append(Named(tuple(values_of(other)), negated=True))
     else:
         return False
     return True
+
+
+def _doer(words: Words, item: Item) -> Item | None:
+    """Who did not do it, just before: which of them has QUICK-Stop never ordered."""
+    before = words.free(item, -1)
+    if before is None or before.place + 1 != item.place or before.meanings.nouns:
+        return None
+    did = words.previous(before)
+    leads = did is not None and not words.language.have_done.isdisjoint(did.spoken.split(" "))
+    tables = [words.model.tables[value.table] for value in before.meanings.values]
+    return before if leads and any(table.pays or table.people for table in tables) else None
+
+
+def _may_lack(words: Words, column: Column) -> bool:
+    """Whether rows may have nothing there: what a row is called is always there."""
+    is_name = column.column in words.model.tables[column.table].name
+    return words.kind(column) in _HELD and not is_name
 
 
 def _deny_value(request: DataRequest, columns: Columns) -> None:
@@ -81,11 +99,17 @@ def _deny_value(request: DataRequest, columns: Columns) -> None:
 
 
 def _absent(words: Words, tables: tuple[str, ...], item: Item) -> Absent:
-    """The rows that are missing, with what stands after a part up to the end."""
+    """The rows that are missing, with what stands after a part up to the end of its clause."""
     absent = Absent(tables)
-    for other in words.after(item):
+    doer = _doer(words, item)
+    if doer is not None:
+        use(doer, role="value")
+        absent.named.append(Named(tuple(values_of(doer))))
+    for other in words.rest_of_clause(item):
         if other.role:
             continue
+        if other.meanings.nouns:
+            absent.also.append(other.meanings.nouns[0])
         if other.meanings.nouns or not set(tables).isdisjoint(other.meanings.done):
             use(other)
         elif other.kind == "period":
@@ -93,5 +117,5 @@ def _absent(words: Words, tables: tuple[str, ...], item: Item) -> Absent:
             absent.days.append(Days(other.value))
         elif other.meanings.values:
             use(other, role="value")
-            absent.named.append(Named(tuple(other.meanings.values)))
+            absent.named.append(Named(tuple(values_of(other))))
     return absent
