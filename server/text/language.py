@@ -465,6 +465,7 @@ class SumWords(LanguagePart):
     point: WordSet = NO_WORDS
     plural: WordSet = NO_WORDS
     joints: WordSet = NO_WORDS
+    still: WordSet = NO_WORDS
     percent: Phrases = ()
     halves: dict[str, float] = {}
     charges: Phrases = ()
@@ -611,6 +612,8 @@ class DataWords(LanguagePart):
     future: WordSet = NO_WORDS
     did: WordSet = NO_WORDS
     have_done: WordSet = NO_WORDS
+    joints: WordSet = NO_WORDS
+    still: WordSet = NO_WORDS
     about: Phrases = ()
     texts: WordSet = NO_WORDS
     pending: dict[str, Phrases] = {}

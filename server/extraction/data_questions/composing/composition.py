@@ -16,6 +16,7 @@ from server.extraction.data_questions.composing.filters import (
 from server.extraction.data_questions.composing.lacking import (
     lacking,
     lacking_value,
+    not_called,
     there_is,
 )
 from server.extraction.data_questions.composing.listing import listed_paths
@@ -53,6 +54,8 @@ class Composition:
         """What is true of the part of which the share is told."""
         self._lacking = [self._lacking_of(absent) for absent in request.absent]
         for named in meant.named:
+            if named.negated and len(named.value.columns) > 1:
+                self._lacking += [not_called(choice, meant.joined, value) for value in named.all]
             if all_are_meant(choice, meant.joined, named):
                 self._lacking += [
                     there_is(choice, request, meant.joined, other) for other in named.others

@@ -89,6 +89,8 @@ def _value_tests(
 ) -> Iterator[Test]:
     """That a row has a value, or one of several; where it holds a list, that all are in it."""
     value = named.value
+    if named.negated and len(value.columns) > 1:
+        return  # whose whole name it is not: another row
     need = choice.need_of_value(value)
     in_list = (value.table, value.columns[0]) in words.lists
     if named.others and not all_are_meant(choice, joined, named):
@@ -96,7 +98,9 @@ def _value_tests(
             raise Unclear("several names")
         path = joined.path(need, value.columns[0])
         texts = [one.values[0] for one in named.all]
-        if in_list:
+        if named.negated:
+            yield from (Test(of=path, comparison="not", value=text) for text in texts)
+        elif in_list:
             yield from (Test(of=path, comparison="contains", value=text) for text in texts)
         else:
             yield Test(of=path, comparison="in", value=texts)

@@ -55,6 +55,15 @@ def there_is(choice: Choice, request: DataRequest, joined: Joined, value: Value)
     return found.model_copy(update={"is_there": True})
 
 
+def not_called(choice: Choice, joined: Joined, value: Value) -> Lacking:
+    """It is not the row with this whole name."""
+    tests = tuple(
+        Test(of=column, comparison="is", value=text)
+        for column, text in zip(value.columns, value.values, strict=True)
+    )
+    return Lacking(table=value.table, own=joined.ways[choice.need_of_value(value)], tests=tests)
+
+
 def _with_nearest_values(choice: Choice, absent: Absent, target: Need) -> Absent:
     """Of what may be named, what is of a table that is named too, or else the nearest."""
     mentioned, model = {need.table for need in absent.also}, choice.model

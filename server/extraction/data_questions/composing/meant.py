@@ -1,7 +1,7 @@
 """What is meant by all that is asked for: one column each, and the table to start from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from server.extraction.data_questions.asked import (
@@ -109,7 +109,8 @@ def _alternatives(choice: Choice, request: DataRequest) -> list[Alternatives]:
     """The values that are named; those of one column that stand together are alternatives."""
     found: dict[tuple[str, tuple[str, ...], bool], Alternatives] = {}
     for named in request.named:
-        value = choice.value(named)
+        alike = [v for v in named.values if (v.table, v.columns, named.negated) in found]
+        value = choice.value(replace(named, values=tuple(alike)) if alike else named)
         key = value.table, value.columns, named.negated
         same = found.get(key)
         others = (*same.others, value) if same is not None else ()

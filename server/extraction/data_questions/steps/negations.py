@@ -1,5 +1,6 @@
 """What is not there, or not so: customers without an order, not yet shipped, not in Germany."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from server.extraction.data_questions.asked import (
@@ -49,6 +50,8 @@ def _read_negation(words: Words, request: DataRequest, item: Item) -> None:
         use(*verbs)
         done = tuple(table for verb in verbs for table in verb.meanings.done)
         request.absent.append(_absent(words, done, item))
+        if done and any(other.kind == "period" for other in words.before(item)):
+            request.facts.append(done)  # in 2025 but not in 2026
 
 
 def _read_denied(words: Words, request: DataRequest, item: Item, other: Item) -> bool:
@@ -62,19 +65,60 @@ def _read_denied(words: Words, request: DataRequest, item: Item, other: Item) ->
         request.absent.append(_absent(words, tuple(known.done), item))
     elif known.dates and not known.nouns:
         use(other)
-        _deny_value(request, tuple(known.dates))
+        place = _name_after(words, other)
+        if place is None:
+            _deny_value(request, tuple(known.dates))
+        else:
+            use(place, role="value")  # not shipped to Germany
+            request.named.append(Named(tuple(values_of(place)), negated=True))
     elif known.nouns:
         use(other)
         request.absent.append(_absent(words, (known.nouns[0].table,), other))
     elif columns := tuple(c for c in known.columns if _may_lack(words, c)):
         use(other)
         _deny_value(request, columns)
+    elif known.values and (verb := _done_before(words, item)) is not None:
+        request.absent.append(_absent(words, tuple(verb.meanings.done), item))
+        request.facts.append(tuple(verb.meanings.done))
     elif known.values:
-        use(other, role="value")
-        request.named.append(Named(tuple(values_of(other)), negated=True))
+        for one in (other, *_names_joined(words, other)):
+            use(one, role="value")
+            request.named.append(Named(tuple(values_of(one)), negated=True))
     else:
         return False
     return True
+
+
+def _name_after(words: Words, item: Item) -> Item | None:
+    """A name that a verb leads to, where it is not denied that it has happened at all."""
+    rest = words.rest_of_clause(item)
+    name = next((other for other in rest if not other.is_filler), None)
+    happens_yet = not words.language.still.isdisjoint(other.spoken for other in words.items)
+    return name if name is not None and name.meanings.values and not happens_yet else None
+
+
+def _done_before(words: Words, item: Item) -> Item | None:
+    """What was done with one, before a negation of another: bought A but never B."""
+    clause = [other for other in words.before(item) if other.clause == item.clause]
+    named = any(other.meanings.values or other.kind == "period" for other in clause)
+    verb = next((other for other in clause if other.meanings.done), None)
+    return verb if named and verb is not None and verb.place < item.place else None
+
+
+def _names_joined(words: Words, item: Item) -> Iterator[Item]:
+    """The names after one that are denied with it: outside the USA and Canada."""
+    passed: list[Item] = []
+    for other in words.rest_of_clause(item):
+        joins = {word.spoken for word in passed} & words.language.joints
+        if other.meanings.values and joins:
+            yield other
+            passed = []
+        elif other.is_filler or other.spoken in words.language.joints:
+            passed.append(other)
+        else:
+            return
+
+
 
 
 def _doer(words: Words, item: Item) -> Item | None:
