@@ -134,6 +134,9 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
             item.place = len(items)
             items.append(item)
     _tell_clauses(items, reading.text)
+    for item in items:
+        if item.spoken in lexicon.words.imperatives and not _begins(items, item):
+            item.meanings = replace(item.meanings, tags=item.meanings.tags - {"frames"})
     for at, item in enumerate(items):
         if item.meanings.nouns and item.meanings.done and _is_verb(items[:at], item, lexicon):
             item.meanings = replace(item.meanings, nouns=[], plural=False)
@@ -144,6 +147,13 @@ def _tell_clauses(items: Sequence[Item], text: str) -> None:
     for before, item in pairwise(items):
         ends = _END_OF_CLAUSE.search(text[before.end : item.start])
         item.clause = before.clause + (ends is not None)
+
+
+def _begins(items: Sequence[Item], item: Item) -> bool:
+    """Whether nothing of what is asked for stands before in its clause: return all orders."""
+    return all(
+        other.is_filler for other in items[: item.place] if other.clause == item.clause
+    )
 
 
 def _is_verb(before: Sequence[Item], item: Item, lexicon: DataLexicon) -> bool:

@@ -142,6 +142,27 @@ class Choice:
         on = to_column[len(way) :]
         return to_column[: len(way)] == way and not any(step.startswith("<") for step in on)
 
+    def between(self, joined: Joined, one: Need, other: Need) -> Sequence[str]:
+        """The tables that one passes from one to the other, the last one among them."""
+        first, second = joined.ways[one], joined.ways[other]
+        shared = 0
+        while shared < min(len(first), len(second)) and first[shared] == second[shared]:
+            shared += 1
+        up = [self._table_at(joined.root, first[:size]) for size in range(shared, len(first))]
+        down = [
+            self._table_at(joined.root, second[: size + 1]) for size in range(shared, len(second))
+        ]
+        return [*up, *down]
+
+    def _table_at(self, root: str, way: Sequence[str]) -> str:
+        table = root
+        for step in way:
+            link = self.model.link(table, step)
+            if link is None:
+                raise KeyError(step)
+            table = link.table
+        return table
+
     def _own(self, table: str) -> float:
         target = self.request.target
         return _OWN if target is not None and table == target.table else 0.0

@@ -2,23 +2,30 @@
 
 from collections.abc import Iterator
 from datetime import date, timedelta
+from typing import Final
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
 from server.extraction.data_questions.columns import kind_of
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.meant import Alternatives, Meant
 from server.extraction.data_questions.joins import Joined
-from server.extraction.data_questions.meanings import Column
+from server.extraction.data_questions.meanings import Column, Value
 from server.extraction.data_questions.words import Words
 from server.library.data_model import DataModel
 from server.library.data_query import Comparison, Test
 from server.text.periods import SpokenPeriod
 
 
+_FAR: Final = 3
+"""So many tables away a name is of something else than of what is asked for."""
+
+
 def row_tests(words: Words, request: DataRequest, choice: Choice, meant: Meant) -> Iterator[Test]:
     """The values that are named, and the conditions."""
     joined = meant.joined
     for alternatives in meant.named:
+        if not any(item.has("joins") for item in words.items):
+            _check_told(request, choice, joined, alternatives.value)
         yield from _value_tests(words, choice, joined, alternatives)
     for column, comparison, value in meant.conditions:
         if comparison == "given" and not value:
@@ -28,6 +35,23 @@ def row_tests(words: Words, request: DataRequest, choice: Choice, meant: Meant) 
         need = choice.need_of(mine.table)
         path, than = joined.path(need, mine.column), joined.path(need, theirs.column)
         yield Test(of=path, comparison=comparison, than=than)
+
+
+def _check_told(request: DataRequest, choice: Choice, joined: Joined, value: Value) -> None:
+    """That what leads to a name by what somebody did is told: no artist is from a country.
+
+    Somebody there may have bought one, which nobody said.
+    """
+    subject, tables = request.subject, choice.model.tables
+    if subject is None or subject not in joined.ways or any(request.all_asked()):
+        return
+    said = {need.table for need in choice.needs if need != choice.need_of_value(value)}
+    said |= {table for done in request.facts for table in done}
+    passed = choice.between(joined, subject, choice.need_of_value(value))
+    for table in passed if len(passed) >= _FAR else ():
+        happens = bool(tables[table].date) and not tables[table].people
+        if happens and table not in said:
+            raise Unclear(f"nothing says what {value.values[0]} has to do with it")
 
 
 def _check_one_each(

@@ -24,8 +24,18 @@ _HELD: Final = frozenset({"text", "contact", "category", "date", "number", "mone
 def read_negations(words: Words, request: DataRequest) -> None:
     """Read what each negation denies, up to the end of its clause."""
     for item in words.items:
-        if not item.role and item.has("nots", "without"):
+        if item.role or not item.has("nots", "without"):
+            continue
+        if item.first_word in words.language.still and _is_denied(words, item):
+            use(item)  # not shipped yet to Germany
+        else:
             _read_negation(words, request, item)
+
+
+def _is_denied(words: Words, item: Item) -> bool:
+    """Whether a clause has a negation before."""
+    before = [other for other in words.before(item) if other.clause == item.clause]
+    return any(other.role and other.has("nots", "without") for other in before)
 
 
 def _read_negation(words: Words, request: DataRequest, item: Item) -> None:
