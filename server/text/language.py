@@ -466,6 +466,7 @@ class SumWords(LanguagePart):
     plural: WordSet = NO_WORDS
     joints: WordSet = NO_WORDS
     still: WordSet = NO_WORDS
+    whose: WordSet = NO_WORDS
     imperatives: WordSet = NO_WORDS
     percent: Phrases = ()
     halves: dict[str, float] = {}
@@ -615,6 +616,7 @@ class DataWords(LanguagePart):
     have_done: WordSet = NO_WORDS
     joints: WordSet = NO_WORDS
     still: WordSet = NO_WORDS
+    whose: WordSet = NO_WORDS
     imperatives: WordSet = NO_WORDS
     about: Phrases = ()
     texts: WordSet = NO_WORDS

@@ -151,9 +151,7 @@ def _tell_clauses(items: Sequence[Item], text: str) -> None:
 
 def _begins(items: Sequence[Item], item: Item) -> bool:
     """Whether nothing of what is asked for stands before in its clause: return all orders."""
-    return all(
-        other.is_filler for other in items[: item.place] if other.clause == item.clause
-    )
+    return all(other.is_filler for other in items[: item.place] if other.clause == item.clause)
 
 
 def _is_verb(before: Sequence[Item], item: Item, lexicon: DataLexicon) -> bool:

@@ -15,6 +15,7 @@ ColumnKind = Literal["text", "integer", "number", "date", "datetime", "time", "b
 
 _KINDS: Final[tuple[tuple[ColumnKind, tuple[str, ...]], ...]] = (
     # Words within the names of types; the first that stands there decides.
+    ("text", ("sub_type_text", "sub_type text")),
     ("other", ("[]", "json", "struct", "map(", "blob", "bytea", "binary", "interval", "array")),
     ("datetime", ("timestamp", "datetime")),
     ("date", ("date",)),

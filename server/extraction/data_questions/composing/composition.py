@@ -82,6 +82,7 @@ class Composition:
             self._figures = [self._in_percent(one) for one in self._figures]
         self._select += [*self._figures, *self._bound_figures()]
         self._check_groups()
+        self._check_averages()
         self._add_top()
         limit = self._limit()
         if limit is not None and self._listed is None and not self._by:
@@ -221,6 +222,12 @@ class Composition:
             self._by += [path for path in ordered if path not in self._by]
         elif self._having:
             raise Unclear("a bound without a group")
+
+    def _check_averages(self) -> None:
+        """That what is averaged is more than one row."""
+        by_row = {*self._choice.model.tables[self._joined.root].key} & {*map(str, self._by)}
+        if by_row and any(one.operation == "average" and one.per is None for one in self._figures):
+            raise Unclear("an average of one")
 
     def _add_top(self) -> None:
         """The best of what is asked for, where nothing says by what."""

@@ -54,9 +54,7 @@ def _check_told(request: DataRequest, choice: Choice, joined: Joined, value: Val
             raise Unclear(f"nothing says what {value.values[0]} has to do with it")
 
 
-def _check_one_each(
-    request: DataRequest, choice: Choice, joined: Joined, column: Column
-) -> None:
+def _check_one_each(request: DataRequest, choice: Choice, joined: Joined, column: Column) -> None:
     """That what is not there is of the rows themselves, and not of one of many.
 
     What has yet to happen may be one of many: what is out is one rental that has not ended.

@@ -2,7 +2,14 @@
 
 from typing import Final
 
-from server.extraction.data_questions.asked import EACH, Asked, DataRequest, Ends, Ordered
+from server.extraction.data_questions.asked import (
+    EACH,
+    Asked,
+    DataRequest,
+    Ends,
+    Ordered,
+    Unclear,
+)
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, measure_of, need_of, use
@@ -90,6 +97,10 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
     elif after is not None and after.meanings.nouns:
         table = after.meanings.nouns[0].table
         date = words.model.tables[table].date
+        before, lead = words.free(item, -1), words.previous(item)
+        is_whose = lead is not None and lead.last_word in words.language.whose
+        if is_whose or (before is not None and before.meanings.done):
+            raise Unclear("what belongs to the last one")  # what did she buy on her last visit
         if date:
             use(item, role="operator")
             request.order.append(Ordered((Column(table, date),), last))

@@ -129,8 +129,6 @@ def _names_joined(words: Words, item: Item) -> Iterator[Item]:
             return
 
 
-
-
 def _doer(words: Words, item: Item) -> Item | None:
     """Who did not do it, just before: which of them has QUICK-Stop never ordered."""
     before = words.free(item, -1)
