@@ -224,10 +224,16 @@ class Composition:
             raise Unclear("a bound without a group")
 
     def _check_averages(self) -> None:
-        """That what is averaged is more than one row."""
-        by_row = {*self._choice.model.tables[self._joined.root].key} & {*map(str, self._by)}
-        if by_row and any(one.operation == "average" and one.per is None for one in self._figures):
-            raise Unclear("an average of one")
+        """That what is averaged is more than one row, or the few lines of one."""
+        averages = any(one.operation == "average" and one.per is None for one in self._figures)
+        if not averages:
+            return
+        model, root = self._choice.model, self._joined.root
+        keys = [model.resolve(root, path) for path in self._by if isinstance(path, str)]
+        for name, table in model.tables.items():
+            happens = bool(table.date) and not (table.name or table.people)
+            if happens and any(owner == name and column in table.key for owner, column in keys):
+                raise Unclear("an average of one")
 
     def _add_top(self) -> None:
         """The best of what is asked for, where nothing says by what."""

@@ -15,7 +15,6 @@ from server.library.data_model import DataModel
 from server.library.data_query import Comparison, Test
 from server.text.periods import SpokenPeriod
 
-
 _FAR: Final = 3
 """So many tables away a name is of something else than of what is asked for."""
 
