@@ -466,6 +466,8 @@ class SumWords(LanguagePart):
     plural: WordSet = NO_WORDS
     joints: WordSet = NO_WORDS
     still: WordSet = NO_WORDS
+    number_words: dict[str, int] = {}
+    ones: WordSet = NO_WORDS
     whose: WordSet = NO_WORDS
     imperatives: WordSet = NO_WORDS
     percent: Phrases = ()
@@ -616,6 +618,8 @@ class DataWords(LanguagePart):
     have_done: WordSet = NO_WORDS
     joints: WordSet = NO_WORDS
     still: WordSet = NO_WORDS
+    number_words: dict[str, int] = {}
+    ones: WordSet = NO_WORDS
     whose: WordSet = NO_WORDS
     imperatives: WordSet = NO_WORDS
     about: Phrases = ()

@@ -13,7 +13,7 @@ from server.extraction.data_questions.asked import (
 )
 from server.extraction.data_questions.columns import columns_called, columns_with_unit
 from server.extraction.data_questions.items import Item
-from server.extraction.data_questions.meanings import Column, Columns
+from server.extraction.data_questions.meanings import Column, Columns, Meanings
 from server.extraction.data_questions.words import Words, need_of, use
 from server.library.data_query import Comparison
 
@@ -34,9 +34,13 @@ def read_comparisons(words: Words, request: DataRequest) -> None:
             _read_equal(words, request, item)
         elif item.has("or_more", "or_less"):
             amount = words.beside(item, -1)
-            if amount is not None and amount.is_amount:
+            noun = None
+            if amount is not None and amount.names_table and not amount.role:
+                noun, amount = amount, words.beside(amount, -1)  # 18 films or more
+            if amount is not None and amount.is_amount and not amount.role:
                 use(item, role="operator")
-                what = _bounded(words, request, _Phrase(amount, amount, item))
+                last = item if noun is None else amount
+                what = _bounded(words, request, _Phrase(amount, amount, last))
                 comparison: Comparison = "least" if item.has("or_more") else "most"
                 _add(request, what, comparison, amount)
 
@@ -92,7 +96,7 @@ def _read_equal(words: Words, request: DataRequest, amount: Item) -> None:
 
 
 def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
-    after = words.beside(item, 1)
+    after = _number_word(words, item) or words.beside(item, 1)
     if after is None or (
         not item.has("exactly") and _read_columns_compared(words, request, item, after)
     ):
@@ -107,6 +111,18 @@ def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
     if after.kind == "duration" and _read_out_for(words, request, item, after):
         return
     _add(request, _bounded(words, request, _Phrase(after, item, after)), _comparison(item), after)
+
+
+def _number_word(words: Words, item: Item) -> Item | None:
+    """A small word that is a number after a comparison: more than one, more than once."""
+    after = words.next(item)
+    value = words.language.number_words.get(after.spoken) if after is not None else None
+    if after is None or value is None or after.role:
+        return None
+    times = words.meanings("times") if after.spoken not in words.language.ones else None
+    after.kind, after.value = "number", value
+    after.meanings = times or Meanings()
+    return after
 
 
 def _read_out_for(words: Words, request: DataRequest, item: Item, length: Item) -> bool:
@@ -178,11 +194,13 @@ def _stocks_beside(words: Words, theirs: Columns) -> Columns:
 def _bounded(words: Words, request: DataRequest, phrase: _Phrase) -> _Bounded:
     """What a number is a bound of: a column beside it, rows, or what comes in."""
     use(phrase.amount, role="value")
-    following = words.free(phrase.last, 1)
+    following = words.free(_before_noun(words, phrase.last), 1)
     if following is not None and _is_measure(following):
         use(following)
         following = words.free(following, 1)
     before = words.free(min(phrase.lead, phrase.amount, key=lambda item: item.place), -1)
+    if phrase.amount.has("times"):
+        following = phrase.amount
     if following is not None and following.has("times"):
         done = next(
             (i for i in reversed(words.items[: phrase.lead.place]) if i.meanings.done), None
@@ -195,6 +213,12 @@ def _bounded(words: Words, request: DataRequest, phrase: _Phrase) -> _Bounded:
     return _bounded_beside(words, phrase, before, following) or _bounded_figure(
         phrase, before, following
     )
+
+
+def _before_noun(words: Words, item: Item) -> Item:
+    """A part, or what only tells that different ones are meant after it."""
+    after = words.beside(item, 1)
+    return after if after is not None and after.role and after.has("different") else item
 
 
 def _is_measure(item: Item) -> bool:

@@ -18,13 +18,17 @@ def read_counts(words: Words, request: DataRequest) -> None:
         if counted is not None:
             use(item, role="operator")
             _read_counted(words, request, counted)
-        elif request.having or request.counted is not None:
-            use(item)
+        elif request.having or request.counted is not None or _is_ordered_by_figure(request):
+            use(item)  # how many it is that have at least 5, or the most
         elif (noun := _counted_before(words, item)) is not None:
             use(item, noun, role="operator")
             request.counted = need_of(noun)
         else:
             raise Unclear("count")
+
+
+def _is_ordered_by_figure(request: DataRequest) -> bool:
+    return any(isinstance(one.by, Asked) for one in request.order)
 
 
 def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:

@@ -24,6 +24,9 @@ def read_limits(words: Words, request: DataRequest) -> None:
         if item.kind == "number" and isinstance(item.value, int) and _is_limit(words, item):
             request.limit = item.value
             use(item, role="value")
+            first = words.beside(item, -1)
+            if first is not None and first.has("first") and words.beside(item, 1) is None:
+                use(first, role="operator")  # only the first six
 
 
 def _is_limit(words: Words, item: Item) -> bool:
@@ -94,7 +97,11 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
     if dated is not None:
         use(item, dated, role="operator")
         request.order.append(Ordered(tuple(dated.meanings.dates), last))
-    elif after is not None and after.meanings.nouns:
+        return
+    limit = words.beside(item, 1)
+    if after is None and limit is not None and limit.role and limit.kind == "number":
+        after = words.free(limit, 1)  # the last 10 rentals
+    if after is not None and after.meanings.nouns:
         table = after.meanings.nouns[0].table
         date = words.model.tables[table].date
         before, lead = words.free(item, -1), words.previous(item)

@@ -18,7 +18,7 @@ def read_groups(words: Words, request: DataRequest) -> None:
         if item.role or not item.has("each", "by"):
             continue
         after = words.free(item, 1)
-        if after is None:
+        if after is None or _is_done(after):
             _read_of_each(words, request, item)
             continue
         if item.has("by") and words.names_amount(after) and not after.meanings.nouns:
@@ -30,9 +30,20 @@ def read_groups(words: Words, request: DataRequest) -> None:
             _read_group(words, request, item, after)
 
 
+def _is_done(item: Item) -> bool:
+    """Whether it is a verb: the orders that each of them has placed."""
+    known = item.meanings
+    return bool(known.done or item.has("money_done")) and not (known.names_data or known.roles)
+
+
 def _read_of_each(words: Words, request: DataRequest, item: Item) -> None:
-    """Playlists and the number of songs on each: of what stands first."""
+    """Playlists and the number of songs on each: of what stands first; A and B each."""
     before = words.before(item)
+    names = [other for other in before if other.meanings.values and not other.role]
+    if item.has("each") and len(names) > 1 and words.beside(item, -1) is names[-1]:
+        use(item, role="operator")
+        request.compares = True
+        return
     noun = next((other for other in before if other.names_table and not other.role), None)
     count = next((other for other in before if other.has("counts")), None)
     if item.has("each") and noun is not None and count is not None and noun.place < count.place:
