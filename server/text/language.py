@@ -585,6 +585,7 @@ class DataWords(LanguagePart):
     descending: Phrases = ()
     ascending: Phrases = ()
     alphabetical: Phrases = ()
+    sorts: Phrases = ()
     compare: Phrases = ()
     recent: Phrases = ()
     times: Phrases = ()

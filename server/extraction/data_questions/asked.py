@@ -188,6 +188,8 @@ class DataRequest:
     by_ends: Ends | None = None
     """What the order that is asked for is of: cheapest first."""
     alphabetical: bool = False
+    sorts: list[Columns] = field(default_factory=list)
+    """Columns that all rows are in order by, those without a value among them."""
     limit: int | None = None
     unit: str = ""
     """The unit in which figures are asked for."""

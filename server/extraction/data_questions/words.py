@@ -10,6 +10,7 @@ from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.lexicon import DataLexicon
 from server.extraction.data_questions.meanings import Column, Columns, Meanings, Value
 from server.extraction.data_questions.phrases import phrase_of
+from server.text.stems import singular
 
 _AMOUNTS: Final = frozenset({"number", "money"})
 
@@ -96,6 +97,17 @@ class Words:
     def first(self) -> Item | None:
         """The first part that says something."""
         return next((item for item in self.items if not item.is_filler), None)
+
+    def thing_called(self, item: Item) -> Need | None:
+        """The table that a part names, by itself or as what its rows are called: titles."""
+        named = [
+            column.table
+            for column in item.meanings.columns
+            if column.rank == 0 and (column.column,) == tuple(self.model.tables[column.table].name)
+        ]
+        many = singular(item.last_word) != item.last_word
+        alone = Need(named[0]) if len(named) == 1 and many else None
+        return need_of(item) or alone
 
     def numbers(self, item: Item | None) -> Columns:
         """The columns with numbers that a part names."""

@@ -87,7 +87,7 @@ class Composition:
         limit = self._limit()
         if limit is not None and self._listed is None and not self._by:
             raise Unclear("the best of what")
-        orders = self._orders or self._usual_order()
+        orders = self._orders or self._sorted() or self._usual_order()
         is_when = self._request.when and not self._figures and not self._meant.shown
         if is_when and self._listed is not None:
             raise Unclear("when")
@@ -278,6 +278,14 @@ class Composition:
         if figures and self._by:
             return [Order(by=figures[0], descending=direction != "asc")]
         return self._order_of_rows(self._listed) if self._listed is not None else []
+
+    def _sorted(self) -> Sequence[Order]:
+        """The order by columns that is asked for, of rows that have one value there."""
+        paths = [self._choice.path(self._joined, column) for column in self._meant.sorts]
+        if self._by and not {*paths} <= {*self._by}:
+            raise Unclear("an order by what groups have several of")
+        descending = self._request.direction == "desc"
+        return [Order(by=path, descending=descending) for path in paths]
 
     def _order_of_rows(self, target: Need) -> Sequence[Order]:
         request = self._request

@@ -71,6 +71,7 @@ class Meant:
     conditions: Sequence[Compared]
     order: Sequence[OrderBy]
     days: Sequence[tuple[Column, SpokenPeriod]]
+    sorts: Sequence[Column]
     joined: Joined
 
 
@@ -81,6 +82,7 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
     ]
     figures = [_figure_of(choice, asked) for asked in request.figures]
     shown = [choice.column(columns) for columns in request.shown if columns]
+    sorts = [choice.column(columns) for columns in request.sorts]
     named = _alternatives(choice, request)
     conditions = [_compared(choice, condition) for condition in request.conditions]
     for one in request.against:
@@ -98,7 +100,7 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
     days = [(day_column(choice, request, joined, d.columns), d.period) for d in request.days]
     for column, _ in days:
         choice.add(choice.need_of(column.table))
-    return Meant(groups, figures, shown, named, conditions, order, days, choice.joined())
+    return Meant(groups, figures, shown, named, conditions, order, days, sorts, choice.joined())
 
 
 def _figure_of(choice: Choice, asked: Asked) -> FigureOf:

@@ -211,7 +211,7 @@ def _bounded(words: Words, request: DataRequest, phrase: _Phrase) -> _Bounded:
     if phrase.amount.kind == "duration":
         return _bounded_length(words, before, following)
     return _bounded_beside(words, phrase, before, following) or _bounded_figure(
-        phrase, before, following
+        words, phrase, before, following
     )
 
 
@@ -257,9 +257,11 @@ def _is_amount_of(item: Item, phrase: _Phrase) -> bool:
     return item.has("money", "units") or (item.has("money_done") and near)
 
 
-def _bounded_figure(phrase: _Phrase, before: Item | None, following: Item | None) -> _Bounded:
+def _bounded_figure(
+    words: Words, phrase: _Phrase, before: Item | None, following: Item | None
+) -> _Bounded:
     """How many there are, what a thing costs or what comes in; None where it is not said."""
-    need = need_of(following) if following is not None else None
+    need = words.thing_called(following) if following is not None else None
     if following is not None and need is not None and phrase.amount.kind == "number":
         use(following)
         return Asked("count", rows=need, distinct=True)

@@ -6,7 +6,6 @@ from typing import Final
 
 from server.extraction.data_questions.asked import EACH, DataRequest, Days, Each, NotHeld, Unclear
 from server.extraction.data_questions.items import Item
-from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Columns
 from server.extraction.data_questions.words import Words, use
 from server.text.periods import SpokenPeriod
@@ -53,11 +52,11 @@ def _is_said(words: Words, request: DataRequest, item: Item) -> bool:
         tells_worth = item.spoken in words.language.worth and _are_numbers(words, request)
         return (any(request.all_asked()) or bool(request.shown)) and not tells_worth
     return (
-        (item.has("each") and bool(request.having))
+        (item.has("each") and bool(request.having or request.shown or request.shows_days))
         or (item.has("most") and bool(request.order))
         or (item.has("discounted") and any(measure.less for measure in words.model.measures))
         or (item.has("acquired") and request.subject is not None)
-        or (request.subject is not None and Need(request.subject.table) in item.meanings.agents)
+        or any(agent in i.meanings.nouns for agent in item.meanings.agents for i in words.items)
         or (item.has("exactly") and _is_only(words, request, item))
     )
 
@@ -66,7 +65,9 @@ def _is_only(words: Words, request: DataRequest, item: Item) -> bool:
     """Whether “only” leads to a bound or a number of rows that is read: only the first six."""
     after = words.beside(item, 1)
     bounded = bool(request.having) or request.limit is not None
-    return bounded and after is not None and (after.names_table or after.role == "operator")
+    if not bounded or after is None:
+        return False
+    return after.names_table or bool(after.meanings.columns) or after.role == "operator"
 
 
 def _are_numbers(words: Words, request: DataRequest) -> bool:

@@ -15,17 +15,19 @@ _GROUPED: Final = frozenset({"category", "text", "number", "flag", "date"})
 def read_groups(words: Words, request: DataRequest) -> None:
     """Per country, by city; by revenue, by number of orders."""
     for item in words.items:
-        if item.role or not item.has("each", "by"):
+        if item.role or not item.has("each", "by", "sorts"):
             continue
         after = words.free(item, 1)
         if after is None or _is_done(after):
             _read_of_each(words, request, item)
             continue
-        if item.has("by") and words.names_amount(after) and not after.meanings.nouns:
+        if item.has("by", "sorts") and words.names_amount(after) and not after.meanings.nouns:
             use(item, role="operator")
             _read_order(words, request, after)
         elif item.has("by") and after.has("counts"):
             _read_order_by_number(words, request, item, after)
+        elif item.has("sorts"):
+            continue
         elif not (item.has("by") and after.meanings.values and not after.meanings.nouns):
             _read_group(words, request, item, after)
 

@@ -39,6 +39,7 @@ def read_durations(words: Words, request: DataRequest) -> None:
         return
     since, until, said = found
     use(*lead, *said, role="operator")
+    use(*(item for item in words.left() if item.spoken in words.language.takes))
     for item in words.left():
         if item.has("averages", "counts", "between", "before", "after"):
             use(item, role="operator")

@@ -11,6 +11,8 @@ def read_manner(words: Words, request: DataRequest) -> None:
         if item.has("alphabetical"):
             use(item, role="operator")
             request.alphabetical = True
+        elif item.has("sorts"):
+            _read_sorts(words, request, item)
         elif item.has("descending", "ascending"):
             use(item, role="operator")
             request.direction = "desc" if item.has("descending") else "asc"
@@ -47,6 +49,19 @@ def read_times(words: Words, request: DataRequest) -> None:
         elif item.has("when") and first is not None and not request.when:
             request.shows_days = True
             use(item)
+
+
+def _read_sorts(words: Words, request: DataRequest, item: Item) -> None:
+    """In order of month, sorted by last name; by an amount is read with the amounts."""
+    after = words.free(item, 1)
+    if after is None or words.names_amount(after):
+        return
+    if after.has(*EACH):
+        use(item, after, role="operator")
+        request.by_days, request.direction = True, request.direction or "asc"
+    elif after.meanings.columns:
+        use(item, after, role="operator")
+        request.sorts.append(tuple(after.meanings.columns))
 
 
 def _is_unit(words: Words, item: Item) -> bool:
