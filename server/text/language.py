@@ -465,11 +465,6 @@ class SumWords(LanguagePart):
     point: WordSet = NO_WORDS
     plural: WordSet = NO_WORDS
     joints: WordSet = NO_WORDS
-    still: WordSet = NO_WORDS
-    number_words: dict[str, int] = {}
-    ones: WordSet = NO_WORDS
-    whose: WordSet = NO_WORDS
-    imperatives: WordSet = NO_WORDS
     percent: Phrases = ()
     halves: dict[str, float] = {}
     charges: Phrases = ()

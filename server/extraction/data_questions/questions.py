@@ -44,6 +44,11 @@ class DataQuestions:
         if len(text) > _LONGEST:
             return ReadQuestion(None, Coverage(text), "the message is too long")
         found = read_data_question(ParsedText(text, now, date_order), self._lexicon)
+        unknown = [item for item in found.items if item.kind == "unknown" and not item.role]
+        if found.query is None and unknown:
+            # What is known was not in the way.
+            for item in found.items:
+                item.role = item.role or ("" if item in unknown or item.is_filler else "frame")
         words = tuple(_covered(item) for item in found.items)
         coverage = Coverage(text, words)
         if found.query is None:

@@ -1,6 +1,6 @@
 """Which of several columns, values and tables is meant: what is near to all else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from server.extraction.data_questions.asked import DataRequest, MeasureKind, Named, Unclear
@@ -30,8 +30,11 @@ class Choice:
         needs: Sequence[Need] = (),
         measures: Mapping[MeasureKind, DataMeasure] | None = None,
         years: Columns = (),
+        lists: Collection[tuple[str, str]] = (),
     ) -> None:
         self.model = model
+        self.lists = lists
+        """Columns whose texts hold several values, with commas between."""
         self.years = years
         """The columns that are years, as numbers or as texts."""
         self.measures = measures or {}
@@ -173,4 +176,6 @@ class Choice:
         if value.columns == tuple(table.name):
             return _FULL_NAME
         told = table.columns.get(value.columns[0])
+        if (value.table, value.columns[0]) in self.lists:
+            return _FREE_TEXT
         return _FREE_TEXT if told is not None and told.kind != "category" else 0.0

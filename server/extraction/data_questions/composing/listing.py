@@ -29,6 +29,7 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
         if choice.is_one_each(joined, target, column)
     ]
     ends = [choice.path(joined, one.by) for one in meant.order if isinstance(one.by, Column)]
+    ends += [choice.path(joined, column) for column in meant.sorts]
     own = [joined.path(target, column) for column in table.name or table.key]
     if not table.name and not asked:
         asked = _details(choice, joined, target)

@@ -23,8 +23,10 @@ def read_groups(words: Words, request: DataRequest) -> None:
             continue
         if item.has("by", "sorts") and words.names_amount(after) and not after.meanings.nouns:
             use(item, role="operator")
+            if item.has("sorts"):
+                request.direction = request.direction or "asc"  # all of them, and no best ones
             _read_order(words, request, after)
-        elif item.has("by") and after.has("counts"):
+        elif item.has("by", "sorts") and after.has("counts"):
             _read_order_by_number(words, request, item, after)
         elif item.has("sorts"):
             continue

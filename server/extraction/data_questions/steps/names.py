@@ -37,7 +37,11 @@ def read_value(words: Words, request: DataRequest, item: Item) -> None:
     if _read_role(words, request, item):
         return
     values = values_of(item)
-    exact = [v for v in values if v.table in near or f"{v.table}.{v.columns[0]}" in near]
+    exact = [
+        v
+        for v in values
+        if (v.table in near and not _is_in_text(words, v)) or f"{v.table}.{v.columns[0]}" in near
+    ]
     use(item, role="value")
     request.named.append(Named(tuple(exact or values)))
 
@@ -100,7 +104,7 @@ def _names_another(words: Words, request: DataRequest, item: Item) -> bool:
 
 def _read_nouns_beside(words: Words, item: Item) -> set[str]:
     """The tables and columns of a value that are named beside it."""
-    own = {value.table for value in item.meanings.values}
+    own = {value.table for value in item.meanings.values if not _is_in_text(words, value)}
     own |= {f"{v.table}.{column}" for v in item.meanings.values for column in v.columns}
     near: set[str] = set()
     for step in (-1, 1):
@@ -114,6 +118,12 @@ def _read_nouns_beside(words: Words, item: Item) -> set[str]:
             if not other.role and (step == 1 or not other.meanings.plural):
                 use(other)
     return near
+
+
+def _is_in_text(words: Words, value: Value) -> bool:
+    """Whether a value is a text that anything may stand in: who composed a track."""
+    name = tuple(words.model.tables[value.table].name)
+    return value.columns != name and words.kind(Column(value.table, value.columns[0])) == "text"
 
 
 def _read_role(words: Words, request: DataRequest, item: Item) -> bool:
