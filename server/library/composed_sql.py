@@ -34,6 +34,9 @@ _SIGNS: Final = {
 _DIGITS: Final = {"day": 10, "month": 7, "year": 4}
 """So many characters of a day tell which one, which month, which year."""
 
+_UNITS: Final = frozenset({"milliseconds", "seconds", "minutes", "hours"})
+_LENGTH: Final = "length"
+
 Parts = list[str | Binding | DayNumber]
 
 
@@ -195,6 +198,8 @@ class _Composer:
         if of.operation == "count":
             return ["COUNT(", *(["DISTINCT "] if of.distinct else []), *what, ")"]
         scale = f" / {of.scale!r}" if of.scale != 1 else ""
+        if of.operation == "value":
+            return [*what, scale]
         return [f"{_FUNCTIONS[of.operation]}(", *what, f"){scale}"]
 
     def _share(self, source: "_Source", of: Figure) -> Parts:
@@ -319,6 +324,12 @@ class _Titles:
         if one.since:
             return f"{one.operation} days from {self._said(one.since)} to {self._said(one.of)}"
         of = one.of
+        if one.unit:
+            plain = one.model_copy(update={"unit": ""})
+            column = self._said(of)
+            title = column if one.operation == "value" else self._title_of(plain)
+            # What is called by its unit is called a length in another.
+            return f"{title.replace(column, _LENGTH if column in _UNITS else column)} in {one.unit}"
         if one.operation == "count":
             return f"number of {self._plural(of) if of else self._many(self._query.table)}"
         if self._model.measure(of, self._query.table) is not None:

@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 Path = Annotated[str, Field(min_length=1)]
 """The way to a column from the table of the query: `InvoiceId.CustomerId.Country`."""
 
-Operation = Literal["count", "sum", "average", "lowest", "highest"]
+Operation = Literal["count", "sum", "average", "lowest", "highest", "value"]
+"""`value` is that of each row, in another unit."""
 Comparison = Literal[
     "is", "not", "in", "more", "least", "less", "most", "from", "until", "contains", "given"
 ]
@@ -36,6 +37,8 @@ class Figure(_Part):
     distinct: bool = False
     scale: float = 1
     """What it is divided by: milliseconds that are asked for in minutes."""
+    unit: str = ""
+    """What it then counts."""
     per: Path | Span | None = None
     """What an average is for each of: orders, where `of` tells something of their lines."""
     share: bool = False

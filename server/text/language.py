@@ -641,6 +641,7 @@ class DataWords(LanguagePart):
     together: WordSet = NO_WORDS
     unit_leads: WordSet = NO_WORDS
     asked_units: WordSet = NO_WORDS
+    contents: WordSet = NO_WORDS
     end_leads: WordSet = NO_WORDS
     than: WordSet = NO_WORDS
     ends_of_number: WordSet = NO_WORDS

@@ -70,6 +70,8 @@ class Bound(NamedTuple):
 
     comparison: Comparison
     value: Any
+    of: Need | None = None
+    """What it is said of: an invoice of more than 15."""
 
 
 class Against(NamedTuple):

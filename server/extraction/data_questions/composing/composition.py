@@ -7,7 +7,7 @@ from server.extraction.data_questions.asked import Absent, Asked, DataRequest, E
 from server.extraction.data_questions.columns import kind_of
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.day_columns import day_path
-from server.extraction.data_questions.composing.figures import figure
+from server.extraction.data_questions.composing.figures import figure, in_unit
 from server.extraction.data_questions.composing.filters import (
     all_are_meant,
     day_tests_of,
@@ -199,7 +199,9 @@ class Composition:
         if self._request.shows_days and not any(map(self._is_day, paths)):
             paths = [*paths, day_path(self._choice, self._request, self._joined)]
         paths = [path for path in paths if path not in self._select]
-        self._select += paths
+        self._select += [
+            in_unit(self._choice, self._request, self._joined, path) for path in paths
+        ]
         is_root = not self._joined.multiplies and not self._joined.ways[target]
         if not is_root or self._figures or self._having or self._by:
             key = self._choice.model.tables[target.table].key

@@ -8,6 +8,7 @@ from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.day_columns import day_path
 from server.extraction.data_questions.composing.meant import FigureOf
 from server.extraction.data_questions.joins import Joined, Need
+from server.extraction.data_questions.meanings import Column
 from server.library.data_query import Figure, Span
 
 _SCALES: Final = {
@@ -35,13 +36,23 @@ def figure(choice: Choice, request: DataRequest, joined: Joined, what: FigureOf)
         scale = _SCALES.get((unit_of(choice.model, column), request.unit), 1.0)
         since = choice.path(joined, asked.since) if asked.since is not None else ""
         return Figure(
-            operation=asked.operation, of=path, since=since, distinct=asked.distinct, scale=scale
-        )
+            operation=asked.operation, of=path, since=since, distinct=asked.distinct, scale=scale,
+            unit=request.unit if scale != 1 else "",
+        )  # fmt: skip
     if asked.rows is None:
         raise Unclear("nothing says what is counted")
     if per is not None:
         return Figure(operation="count", of=_each_once(choice, joined, asked), per=per)
     return _number_of_rows(choice, joined, asked.rows)
+
+
+def in_unit(choice: Choice, request: DataRequest, joined: Joined, path: str) -> str | Figure:
+    """A column of each row, in the unit that is asked for."""
+    column = Column(*choice.model.resolve(joined.root, path))
+    scale = _SCALES.get((unit_of(choice.model, column), request.unit))
+    if scale is None:
+        return path
+    return Figure(operation="value", of=path, scale=scale, unit=request.unit)
 
 
 def _per(choice: Choice, request: DataRequest, joined: Joined, asked: Asked) -> str | Span | None:

@@ -87,7 +87,7 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
     conditions = [_compared(choice, condition) for condition in request.conditions]
     for one in request.against:
         choice.column((one.mine,))
-    conditions += [_of_amount(words, request, bound) for bound in request.bounds]
+    conditions += [_of_amount(words, request, choice, bound) for bound in request.bounds]
     compared = [one.column[:2] for one in conditions]
     ordered = [_ordered(choice, one.by, compared) for one in request.order]
     joined = choice.joined()
@@ -152,9 +152,11 @@ def _length(value: Duration, unit: str) -> int | float:
     return int(counted) if counted == int(counted) else float(counted)
 
 
-def _of_amount(words: Words, request: DataRequest, bound: Bound) -> Compared:
+def _of_amount(words: Words, request: DataRequest, choice: Choice, bound: Bound) -> Compared:
     """A bound without a name: of the one amount that the rows have."""
     subject = request.subject
+    if bound.of is not None and bound.of in choice.needs:
+        subject = bound.of
     if subject is None:
         raise Unclear("nothing says what is compared")
     table, language = words.model.tables[subject.table], words.language

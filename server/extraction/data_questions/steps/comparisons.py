@@ -42,7 +42,7 @@ def read_comparisons(words: Words, request: DataRequest) -> None:
                 last = item if noun is None else amount
                 what = _bounded(words, request, _Phrase(amount, amount, last))
                 comparison: Comparison = "least" if item.has("or_more") else "most"
-                _add(request, what, comparison, amount)
+                _add(words, request, what, comparison, amount)
 
 
 class _Phrase(NamedTuple):
@@ -58,9 +58,15 @@ _Bounded = Columns | Asked | None
 """What has a bound: columns of which one is meant, a figure, or what is not said."""
 
 
-def _add(request: DataRequest, what: _Bounded, comparison: Comparison, amount: Item) -> None:
+def _add(
+    words: Words, request: DataRequest, what: _Bounded, comparison: Comparison, amount: Item
+) -> None:
     if what is None:
-        request.bounds.append(Bound(comparison, amount.value))
+        before = next((i for i in reversed(words.before(amount)) if not i.is_filler), None)
+        while before is not None and before.role == "operator":
+            before = words.beside(before, -1)
+        of = need_of(before) if before is not None and before.kind == "phrase" else None
+        request.bounds.append(Bound(comparison, amount.value, of))
     elif isinstance(what, Asked):
         request.having.append(Having(what, comparison, amount.value))
     else:
@@ -77,8 +83,8 @@ def _read_between(words: Words, request: DataRequest, item: Item) -> None:
         one.kind = "money"
     what = _bounded(words, request, _Phrase(one, item, two))
     use(two, role="value")
-    _add(request, what, "least", one)
-    _add(request, what, "most", two)
+    _add(words, request, what, "least", one)
+    _add(words, request, what, "most", two)
 
 
 def _read_equal(words: Words, request: DataRequest, amount: Item) -> None:
@@ -110,7 +116,8 @@ def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
     use(item, role="operator")
     if after.kind == "duration" and _read_out_for(words, request, item, after):
         return
-    _add(request, _bounded(words, request, _Phrase(after, item, after)), _comparison(item), after)
+    what = _bounded(words, request, _Phrase(after, item, after))
+    _add(words, request, what, _comparison(item), after)
 
 
 def _number_word(words: Words, item: Item) -> Item | None:

@@ -1,6 +1,7 @@
 """How many there are of what."""
 
 from server.extraction.data_questions.asked import Asked, DataRequest, Unclear
+from server.extraction.data_questions.columns import columns_with_unit
 from server.extraction.data_questions.composing.subjects import things_of
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
@@ -14,6 +15,8 @@ def read_counts(words: Words, request: DataRequest) -> None:
     for item in words.items:
         if item.role or not item.has("counts"):
             continue
+        if _read_units(words, request, item):
+            continue
         counted = _noun_glued(words, item) or _counted(words, request, item)
         if counted is not None:
             use(item, role="operator")
@@ -25,6 +28,32 @@ def read_counts(words: Words, request: DataRequest) -> None:
             request.counted = need_of(noun)
         else:
             raise Unclear("count")
+
+
+def _read_units(words: Words, request: DataRequest, item: Item) -> bool:
+    """How many minutes: how long it is, of one thing, or all together of what it holds."""
+    unit = words.free(item, 1)
+    if unit is None or unit.spoken not in words.language.asked_units:
+        return False
+    columns = columns_with_unit(words.model)
+    columns = tuple(c for c in columns if words.model.tables[c.table].columns[c.column].unit)
+    if not columns:
+        return False
+    use(item, unit, role="operator")
+    request.unit = unit.spoken
+    content = words.free(unit, 1)
+    if content is not None and content.spoken in words.language.contents:
+        use(content)  # minutes of music
+    for other in words.after(unit):
+        ends = words.beside(other, 1) is None or other.has("adjective")
+        if ends and other.has("adjective", "lasting", "last"):
+            use(other)  # how many minutes long is it, how many minutes does it last
+    things = [other for other in words.before(item) if other.names_table]
+    if things or request.order:
+        request.shown.append(columns)
+    else:
+        request.figures.append(Asked("sum", columns=columns))
+    return True
 
 
 def _is_ordered_by_figure(request: DataRequest) -> bool:
