@@ -74,7 +74,7 @@ def _table(thing: Thing) -> dict[str, Any]:
         "called": [thing.noun, *thing.also],
         "key": [*thing.key],
         "name": [*names],
-        "people": thing.is_person,
+        "people": thing.is_person and not thing.joins_two,
         "pays": bool({thing.noun, *thing.noun.split(" "), *thing.also} & known.payers),
         "done": [done] if done else [],
         "date": date.name if date is not None else "",

@@ -30,7 +30,8 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
     ]
     ends = [choice.path(joined, one.by) for one in meant.order if isinstance(one.by, Column)]
     ends += [choice.path(joined, column) for column in meant.sorts]
-    own = [joined.path(target, column) for column in table.name or table.key]
+    keys = table.key if len(table.key) == 1 or not asked else ()
+    own = [joined.path(target, column) for column in table.name or keys]
     if not table.name and not asked:
         asked = _details(choice, joined, target)
     return list(dict.fromkeys([*own, *asked, *differing, *ends]))

@@ -20,7 +20,7 @@ from server.extraction.data_questions.composing.subjects import (
     things_of,
 )
 from server.extraction.data_questions.joins import Need
-from server.extraction.data_questions.meanings import Columns
+from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words
 from server.library.data_model import DataModel
 
@@ -43,6 +43,7 @@ def settle_target(words: Words, request: DataRequest) -> None:
             request.target = None
         request.groups.insert(0, request.listed)
         return
+    _list_lines(words.model, request)
     _sum_shown(words.model, request)
     _order_rows(request)
     asks_rows = not (request.figures or request.order or request.having or request.shown)
@@ -159,6 +160,29 @@ def _order_rows(request: DataRequest) -> None:
     degrees = tuple(degree for degree in own if degree.columns)
     if degrees:
         request.order.append(Ordered(Ends(degrees), descending=True))
+
+
+def _list_lines(model: DataModel, request: DataRequest) -> None:
+    """What is on an order, line by line, where what its lines hold is asked for: quantities."""
+    pieces = Asked("sum", "units")
+    if request.numbered is None or any(asked != pieces for asked in request.figures):
+        return
+    owner = request.numbered.table
+    lines = [m.table for m in model.measures if any(
+        link.table == owner for link in model.tables[m.table].links
+    )]  # fmt: skip
+    shown = {column.table for columns in request.shown for column in columns}
+    line = next((table for table in lines if table in shown and not model.tables[table].date), None)
+    if line is None:
+        return
+    if request.figures:
+        units = (m.times[0] for m in model.measures if m.table == line and m.kind != "money")
+        request.shown[:0] = [(Column(line, name),) for name in units]
+        request.figures.clear()
+    things = [link.table for link in model.tables[line].links if link.table != owner]
+    request.shown_names += map(Need, things)
+    request.also += map(Need, things)
+    request.target, request.plural, request.counted = Need(line), True, None
 
 
 def _amounts(model: DataModel, columns: Columns) -> Columns:
