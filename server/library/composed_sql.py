@@ -136,6 +136,9 @@ class _Composer:
         _add(parts, " ORDER BY ", order, ", ")
         if query.limit is not None:
             parts.append(f" LIMIT {query.limit:d}")
+        if query.counted:
+            title = _quoted(titles.number_of(query.counted))
+            return [f"SELECT COUNT(*) AS {title} FROM (", *parts, ") AS counted"]
         return parts
 
     def _tests(self, source: "_Source", tests: Sequence[Test]) -> list[Parts]:
@@ -298,6 +301,10 @@ class _Titles:
         self._given[title] = one
         return title.replace(" ", "_")
 
+    def number_of(self, table: str) -> str:
+        """What the number of rows of a table is called."""
+        return f"number of {self._many(table)}".replace(" ", "_")
+
     def _title(self, one: str | Figure | Span) -> str:
         if isinstance(one, Span):
             return one.each
@@ -360,6 +367,8 @@ class _Titles:
 
     def _many(self, table: str) -> str:
         """What the rows of a table are called."""
+        if table not in self._model.tables:
+            raise KeyError(table)
         called = next(iter(self._model.tables[table].called), table)
         *lead, noun = called.split(" ")
         many = max(inflections(noun), key=len)

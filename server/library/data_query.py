@@ -35,6 +35,9 @@ class Figure(_Part):
     since: str = ""
     """A column of days before `of`: what it is then about are the days from one to the other."""
     distinct: bool = False
+    counted: str = ""
+    """The table that each row stands for, where only their number is asked for: of customers with
+    five orders."""
     scale: float = 1
     """What it is divided by: milliseconds that are asked for in minutes."""
     unit: str = ""
@@ -90,3 +93,6 @@ class DataQuery(_Part):
     order: tuple[Order, ...] = ()
     limit: int | None = Field(default=None, ge=1, le=1_000)
     distinct: bool = False
+    counted: str = ""
+    """The table that each row stands for, where only their number is asked for: of customers with
+    five orders."""

@@ -66,6 +66,8 @@ class Composition:
     def query(self) -> DataQuery:
         """The query; Unclear where the parts do not fit together."""
         self._add_having()
+        if self._counts_groups():
+            return self._number_of_groups()
         self._add_compared()
         for group in self._meant.groups:
             self._add_group(group)
@@ -101,6 +103,26 @@ class Composition:
             group=tuple(dict.fromkeys(self._by)),
             order=tuple(orders),
             limit=limit,
+        )
+
+    def _counts_groups(self) -> bool:
+        """Whether it is asked how many there are of what a bound is said of."""
+        request = self._request
+        others = request.groups or request.figures or request.shown or request.order
+        counts = request.counted is not None and bool(self._having)
+        return counts and not (others or request.compares or request.share)
+
+    def _number_of_groups(self) -> DataQuery:
+        counted = self._request.counted
+        assert counted is not None  # noqa: S101  _counts_groups
+        keys = [self._joined.path(counted, key) for key in self._choice.model.tables[counted.table].key]
+        return DataQuery(
+            table=self._joined.root,
+            select=tuple(keys),
+            tests=(*self._tests, *self._having),
+            lacking=tuple(self._lacking),
+            group=tuple(keys),
+            counted=counted.table,
         )
 
     def _lacking_of(self, absent: Absent) -> Lacking:

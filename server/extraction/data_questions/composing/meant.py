@@ -138,6 +138,9 @@ def _compared(choice: Choice, condition: Condition) -> Compared:
         value = told.yes if value else told.no
     elif value is not None and not isinstance(value, bool | int | float | str):
         value = float(value)
+    reductions = {(measure.table, measure.less) for measure in choice.model.measures}
+    if column[:2] in reductions and isinstance(value, int | float) and value > 1:
+        value = value / 100  # a discount of 20 % is 0.2 of a price
     return Compared(column, condition.comparison, value)
 
 

@@ -268,11 +268,14 @@ def _bounded_figure(
     words: Words, phrase: _Phrase, before: Item | None, following: Item | None
 ) -> _Bounded:
     """How many there are, what a thing costs or what comes in; None where it is not said."""
+    named = following
+    if following is not None and following.meanings.values and not following.names_table:
+        following = words.free(following, 1)  # at least one U2 track
     need = words.thing_called(following) if following is not None else None
     if following is not None and need is not None and phrase.amount.kind == "number":
         use(following)
         return Asked("count", rows=need, distinct=True)
-    beside = [item for item in (before, following) if item is not None]
+    beside = [item for item in (before, named) if item is not None]
     cost = next((item for item in beside if item.has("costs")), None)
     if cost is not None:
         use(cost)
@@ -280,8 +283,10 @@ def _bounded_figure(
     degrees = [degree for degree in phrase.lead.meanings.degrees if degree.compares]
     if degrees:
         return tuple(column for degree in degrees for column in degree.columns)
-    if following is not None and following.has("units"):
+    if named is not None and named.has("units"):
         beside.reverse()
+    if named is not None and named.meanings.values and phrase.amount.kind == "number":
+        return None  # bought at least one of somebody: not for at least one
     measured = next((item for item in beside if _is_amount_of(item, phrase)), None)
     if measured is None:
         return None
