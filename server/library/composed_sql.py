@@ -34,6 +34,8 @@ _SIGNS: Final = {
 _DIGITS: Final = {"day": 10, "month": 7, "year": 4}
 """So many characters of a day tell which one, which month, which year."""
 
+_PLACE: Final = '"its_place"'
+"""The column of the place of a row, which is not shown."""
 _UNITS: Final = frozenset({"milliseconds", "seconds", "minutes", "hours"})
 _LENGTH: Final = "length"
 
@@ -128,11 +130,19 @@ class _Composer:
         # Names come from the model, in quotation marks, and every value is bound.
         parts: Parts = [f"SELECT {'DISTINCT ' if query.distinct else ''}"]
         _add(parts, "", shown, ", ")
+        ties = query.ties and query.limit is not None and bool(order)
+        if ties:
+            _add(parts, ", RANK() OVER (ORDER BY ", order, ", ")
+            parts.append(f") AS {_PLACE}")
         parts += [" FROM ", source.joined()]
         _add(parts, " WHERE ", where)
         if groups:
             parts.append(f" GROUP BY {', '.join(dict.fromkeys(groups))}")
         _add(parts, " HAVING ", having)
+        if ties:
+            names = ", ".join(_quoted(titles.of(one)) for one in query.select)
+            within = f"{_PLACE} <= {query.limit:d} ORDER BY {_PLACE}, {names}"
+            return [f"SELECT {names} FROM (", *parts, f") AS ranked WHERE {within}"]
         _add(parts, " ORDER BY ", order, ", ")
         if query.limit is not None:
             parts.append(f" LIMIT {query.limit:d}")

@@ -34,6 +34,8 @@ class Figure(_Part):
     of: str = ""
     since: str = ""
     """A column of days before `of`: what it is then about are the days from one to the other."""
+    ties: bool = False
+    """Whether rows that are as good as the last one are shown too, beyond the limit."""
     distinct: bool = False
     counted: str = ""
     """The table that each row stands for, where only their number is asked for: of customers with
@@ -92,6 +94,8 @@ class DataQuery(_Part):
     group: tuple[Path | Span, ...] = ()
     order: tuple[Order, ...] = ()
     limit: int | None = Field(default=None, ge=1, le=1_000)
+    ties: bool = False
+    """Whether rows that are as good as the last one are shown too, beyond the limit."""
     distinct: bool = False
     counted: str = ""
     """The table that each row stands for, where only their number is asked for: of customers with

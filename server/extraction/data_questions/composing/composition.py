@@ -103,6 +103,7 @@ class Composition:
             group=tuple(dict.fromkeys(self._by)),
             order=tuple(orders),
             limit=limit,
+            ties=limit == 1 and self._request.limit is None,
         )
 
     def _counts_groups(self) -> bool:
