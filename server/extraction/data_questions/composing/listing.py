@@ -34,6 +34,8 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
     own = [joined.path(target, column) for column in table.name or keys]
     if not table.name and not asked:
         asked = _details(choice, joined, target)
+    elif not (table.name or table.date):
+        asked = [*_names_of_things(choice, joined, target), *asked]
     return list(dict.fromkeys([*own, *asked, *differing, *ends]))
 
 
@@ -80,6 +82,17 @@ def _names_beside(
         table = choice.model.tables[need.table]
         paths += [joined.path(need, column) for column in table.name or table.key]
     return paths
+
+
+def _names_of_things(choice: Choice, joined: Joined, target: Need) -> list[str]:
+    """What rows that have no name of their own are of: the film of a disc."""
+    tables, way = choice.model.tables, joined.ways[target]
+    return [
+        ".".join((*way, link.columns[0], name))
+        for link in tables[target.table].links
+        if len(link.columns) == 1 and not (tables[link.table].people or tables[link.table].pays)
+        for name in tables[link.table].name
+    ]
 
 
 def _details(choice: Choice, joined: Joined, target: Need) -> list[str]:

@@ -6,12 +6,15 @@ from typing import Final
 from server.extraction.data_questions.asked import Bound, Condition, DataRequest, Unclear
 from server.extraction.data_questions.columns import columns_called
 from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.steps.names import read_contained, read_number, read_value
 from server.extraction.data_questions.words import Words, need_of, use
 
 _FEW_WORDS: Final = 3
 """So far before a column stands that there is one: have an email."""
+_HAS: Final = frozenset({"has", "have", "had"})
+"""Last words of who has something now."""
 _HELD: Final = frozenset({"text", "contact", "category"})
 """What columns are for that may have no value."""
 
@@ -49,14 +52,47 @@ def _read_names(words: Words, request: DataRequest, item: Item) -> None:
 
 
 def _read_who(words: Words, request: DataRequest, item: Item) -> None:
-    """Who it is besides what is listed stays unread: which discs are out, and who has them."""
+    """Who it is besides what is listed: which discs are out, and who has them.
+
+    It stays unread where several may be meant.
+    """
     subject = request.subject
     table = words.model.tables[subject.table] if subject is not None else None
     before = words.previous(item)
-    besides = before is not None and before.last_word in words.language.together
-    if table is None or table.people or table.pays or not (besides and table.name):
+    is_relative = before is not None and before.names_table  # any trainer who has not
+    is_own = table is None or table.people or table.pays
+    if subject is None or is_own or is_relative or item is words.first():
         request.who = True
         use(item)
+        return
+    if request.target is None:
+        return
+    people = _people_of(words, request, item)
+    if len(people) == 1:
+        use(item)
+        request.must_show.append(people[0])
+        request.shown_names.append(people[0])
+        request.also.append(people[0])
+
+
+def _people_of(words: Words, request: DataRequest, item: Item) -> Sequence[Need]:
+    """Those who have to do with what is listed, or with what happened to it."""
+    model = words.model
+    told = [column.table for one in request.conditions for column in one.columns]
+    told += [table for done in request.facts for table in done]
+    near = [request.target.table] if request.target is not None else []
+    for name in (*near, *told):
+        found = {
+            link.table: Need(link.table)
+            for link in model.tables[name].links
+            if model.tables[link.table].people or model.tables[link.table].pays
+        }
+        verb = words.free(item, 1) or words.next(item)
+        pays = verb is not None and (bool(verb.meanings.done) or item.last_word in _HAS)
+        payers = [need for table, need in found.items() if model.tables[table].pays]
+        if found:
+            return payers if pays and payers else [*found.values()]
+    return ()
 
 
 def _read_told(words: Words, request: DataRequest, item: Item) -> None:
