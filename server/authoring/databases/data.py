@@ -178,8 +178,17 @@ def _link(link: Link, own: Thing) -> dict[str, Any]:
 
 
 def _measures(things: Sequence[Thing]) -> Iterator[dict[str, Any]]:
-    """What is earned, at every table that tells it, and how much is sold."""
+    """What is earned, at every table that tells it, how much is sold, and what is in stock."""
     known = words_of_columns()
+    for thing in things:
+        numbers = (*thing.of_role("measure"), *thing.of_role("level"))
+        stock = next((p for p in numbers if "stock" in p.spoken), None)
+        price = next((p for name in known.prices for p in numbers if p.label == name), None)
+        if stock is not None and price is not None and thing.names:
+            yield {
+                "called": ["stock value"], "table": thing.table.name,
+                "times": [price.name, stock.name], "kind": "stock",
+            }  # fmt: skip
     for thing in things:
         line = _line(thing)
         if line is not None:

@@ -12,7 +12,7 @@ from server.text.periods import SpokenPeriod
 
 Each = Literal["day", "month", "year"]
 EACH: Final[tuple[Each, ...]] = ("month", "year", "day")
-MeasureKind = Literal["money", "units"]
+MeasureKind = Literal["money", "units", "stock"]
 
 
 class NotHeld(Exception):

@@ -176,7 +176,7 @@ def _list_lines(model: DataModel, request: DataRequest) -> None:
     if line is None:
         return
     if request.figures:
-        units = (m.times[0] for m in model.measures if m.table == line and m.kind != "money")
+        units = (m.times[0] for m in model.measures if m.table == line and m.kind == "number")
         request.shown[:0] = [(Column(line, name),) for name in units]
         request.figures.clear()
     things = [link.table for link in model.tables[line].links if link.table != owner]
@@ -214,7 +214,7 @@ def _find_target(words: Words, request: DataRequest) -> None:
 def _count_pieces(model: DataModel, request: DataRequest) -> None:
     """What is on an order is told with how many of it, where its lines say so."""
     if request.numbered is not None and not request.figures:
-        own = (m for m in model.measures if m.kind != "money")
+        own = (m for m in model.measures if m.kind == "number")
         lines = {link.table for m in own for link in model.tables[m.table].links}
         if request.numbered.table in lines:
             request.figures.append(Asked("sum", "units"))

@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from server.extraction.data_questions.asked import EACH, Asked, DataRequest, Each
+from server.extraction.data_questions.columns import columns_called
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.words import Words, measure_of, need_of, use
 from server.library.data_query import Operation
+
+
+_NEAR: Final = 5
+"""So many parts from its worth stands what is in stock."""
 
 
 def read_figures(words: Words, request: DataRequest) -> None:
@@ -26,10 +32,12 @@ def read_figures(words: Words, request: DataRequest) -> None:
 def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
     operation: Operation = "average" if item.has("averages") else "sum"
     amount, passed, verbs = _following(words, item)
-    if amount is not None and item.spoken in words.language.worth:
-        numbers = words.numbers(amount)
-        if numbers and all(words.kind(column) == "number" for column in numbers):
-            return  # the value of the stock is no number of pieces
+    stock = _stock(words, item) if operation == "sum" else None
+    if stock is not None:
+        if any(measure.kind == "stock" for measure in words.model.measures):
+            use(item, stock, role="operator")
+            request.figures.append(Asked("sum", "stock"))
+        return  # the value of the stock is no number of pieces
     if amount is not None:
         use(item, amount, role="operator")
         asked = _figure_of(words, operation, amount, passed)
@@ -42,6 +50,22 @@ def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
         _read_how_much(words, request, item, passed, verbs)
     elif not (operation == "average" and _read_average_degree(words, request, item)):
         _read_total(words, request, item, passed)
+
+
+def _stock(words: Words, item: Item) -> Item | None:
+    """The stock of which the worth is asked for, near to that."""
+    if item.spoken not in words.language.worth:
+        return None
+    stocks = {*columns_called(words.model, words.language.stocks)}
+    near = [*words.items[max(0, item.place - _NEAR) : item.place], *words.after(item)[:_NEAR]]
+    return next(
+        (
+            other
+            for other in near
+            if not other.role and any(c._replace(rank=0) in stocks for c in other.meanings.columns)
+        ),
+        None,
+    )
 
 
 def _read_average_degree(words: Words, request: DataRequest, item: Item) -> bool:
