@@ -204,6 +204,10 @@ def _bounded(words: Words, request: DataRequest, phrase: _Phrase) -> _Bounded:
     following = words.free(_before_noun(words, phrase.last), 1)
     if following is not None and _is_measure(following):
         use(following)
+        if following.has("units") and phrase.amount.kind == "number":
+            stocks = columns_called(words.model, words.language.stocks)
+            if stocks and not any(other.meanings.done for other in words.items):
+                return stocks  # of which we have more than 100 units
         following = words.free(following, 1)
     before = words.free(min(phrase.lead, phrase.amount, key=lambda item: item.place), -1)
     if phrase.amount.has("times"):

@@ -10,6 +10,7 @@ from server.extraction.data_questions.asked import (
     Ordered,
     Unclear,
 )
+from server.extraction.data_questions.columns import columns_called
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, measure_of, need_of, use
@@ -144,6 +145,10 @@ def _read_end_of(words: Words, request: DataRequest, item: Item, after: Item) ->
         request.order.append(Ordered(Asked("sum", measure_of(after)), descending))
     elif numbers := words.numbers(after):
         use(item, after, role="operator")
+        if head is not None and head.spoken in words.language.worth and _has_stock(words, after):
+            use(head, role="operator")
+            request.order.append(Ordered(Asked("sum", "stock"), descending))
+            return
         _read_end_of_numbers(words, request, item, numbers)
     elif known.done and not known.nouns:
         use(item, after, role="operator")
@@ -171,6 +176,13 @@ def _read_end_of_numbers(words: Words, request: DataRequest, item: Item, numbers
             use(other, role="operator")
             operation: Operation = "lowest" if other.has("least") else "highest"
             request.figures.insert(0, Asked(operation, columns=numbers))
+
+
+def _has_stock(words: Words, item: Item) -> bool:
+    """Whether it is the stock of which a worth may be told."""
+    stocks = {*columns_called(words.model, words.language.stocks)}
+    is_stock = any(column._replace(rank=0) in stocks for column in item.meanings.columns)
+    return is_stock and any(measure.kind == "stock" for measure in words.model.measures)
 
 
 def _is_of_number(words: Words, item: Item) -> bool:

@@ -36,6 +36,7 @@ def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
     if stock is not None:
         if any(measure.kind == "stock" for measure in words.model.measures):
             use(item, stock, role="operator")
+            use(*(i for i in words.left() if i.spoken in words.language.worth))
             request.figures.append(Asked("sum", "stock"))
         return  # the value of the stock is no number of pieces
     if amount is not None:
@@ -54,7 +55,9 @@ def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
 
 def _stock(words: Words, item: Item) -> Item | None:
     """The stock of which the worth is asked for, near to that."""
-    if item.spoken not in words.language.worth:
+    told = [item, *words.after(item)] if words.is_how_much(item) else [item]
+    worth = next((one for one in told if one.spoken in words.language.worth), None)
+    if worth is None:
         return None
     stocks = {*columns_called(words.model, words.language.stocks)}
     near = [*words.items[max(0, item.place - _NEAR) : item.place], *words.after(item)[:_NEAR]]
