@@ -581,6 +581,11 @@ class DataWords(LanguagePart):
     ascending: Phrases = ()
     alphabetical: Phrases = ()
     sorts: Phrases = ()
+    addresses: Phrases = ()
+    address_parts: Phrases = ()
+    empties: WordSet = NO_WORDS
+    nobody: WordSet = NO_WORDS
+    spans: WordSet = NO_WORDS
     compare: Phrases = ()
     recent: Phrases = ()
     times: Phrases = ()

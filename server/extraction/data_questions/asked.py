@@ -118,6 +118,8 @@ class Absent:
     """Tables that are named besides: what no customer from Canada bought."""
     named: list[Named] = field(default_factory=list)
     days: list[Days] = field(default_factory=list)
+    is_there: bool = False
+    """Whether they are there, after all: cities of customers and of suppliers at once."""
 
 
 @dataclass(slots=True)

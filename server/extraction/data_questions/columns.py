@@ -23,6 +23,11 @@ def columns_called(model: DataModel, names: Collection[str]) -> Columns:
     return tuple(c for c, told in all_columns(model) if not {*told.called}.isdisjoint(names))
 
 
+def columns_of_words(model: DataModel, words: Collection[str]) -> Columns:
+    """The columns with one of these words in a name."""
+    return tuple(c for c, told in all_columns(model) if not spoken_words(told).isdisjoint(words))
+
+
 def columns_with_unit(model: DataModel) -> Columns:
     """The columns that tell how much of something there is: a length in minutes."""
     return tuple(column for column, told in all_columns(model) if told.unit)

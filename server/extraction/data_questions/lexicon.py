@@ -28,7 +28,7 @@ _TAGS: Final = (
     "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares",
     "overdue", "late", "on_time", "everything", "discounted", "acquired",
     "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
-    "times", "descending", "ascending", "alphabetical", "compare", "sorts",
+    "times", "descending", "ascending", "alphabetical", "compare", "sorts", "addresses",
 )  # fmt: skip
 """The lists of the language whose phrases do something in a question."""
 

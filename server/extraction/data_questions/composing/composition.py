@@ -116,7 +116,9 @@ class Composition:
     def _number_of_groups(self) -> DataQuery:
         counted = self._request.counted
         assert counted is not None  # noqa: S101  _counts_groups
-        keys = [self._joined.path(counted, key) for key in self._choice.model.tables[counted.table].key]
+        keys = [
+            self._joined.path(counted, key) for key in self._choice.model.tables[counted.table].key
+        ]
         return DataQuery(
             table=self._joined.root,
             select=tuple(keys),
@@ -222,9 +224,7 @@ class Composition:
         if self._request.shows_days and not any(map(self._is_day, paths)):
             paths = [*paths, day_path(self._choice, self._request, self._joined)]
         paths = [path for path in paths if path not in self._select]
-        self._select += [
-            in_unit(self._choice, self._request, self._joined, path) for path in paths
-        ]
+        self._select += [in_unit(self._choice, self._request, self._joined, path) for path in paths]
         is_root = not self._joined.multiplies and not self._joined.ways[target]
         if not is_root or self._figures or self._having or self._by:
             key = self._choice.model.tables[target.table].key

@@ -44,13 +44,14 @@ def lacking_value(choice: Choice, joined: Joined, absent: Absent, column: Column
             if table != column.table and not said.isdisjoint(told.called[:1]):
                 if absent.named or absent.days:
                     raise Unclear("what is not there, and when")
-                return Lacking(table=table, same=(name, choice.path(joined, column)))
+                same = name, choice.path(joined, column)
+                return Lacking(table=table, same=same, is_there=absent.is_there)
     raise Unclear("no way leads to " + absent.tables[0])
 
 
 def there_is(choice: Choice, request: DataRequest, joined: Joined, value: Value) -> Lacking:
     """A row that joins what is asked for to one more name: the other actor of a film."""
-    absent = Absent((value.table,), named=[Named((value,))])
+    absent = Absent((value.table,), named=[Named((value,))], days=[*request.days])
     found = lacking(choice, request, joined, absent)
     return found.model_copy(update={"is_there": True})
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from server.extraction.data_questions.asked import (
+    Absent,
     Asked,
     DataRequest,
     Ends,
@@ -42,6 +43,10 @@ def settle_target(words: Words, request: DataRequest) -> None:
             request.also.append(request.target)
             request.target = None
         request.groups.insert(0, request.listed)
+        holders = [need for need in request.also if _holds(words.model, need, request.listed)]
+        if request.each_of_them and len(holders) > 1:
+            request.also = [need for need in request.also if need not in holders[1:]]
+            request.absent += [Absent((need.table,), is_there=True) for need in holders[1:]]
         return
     _list_lines(words.model, request)
     _sum_shown(words.model, request)
@@ -98,6 +103,15 @@ def settle_by_values(words: Words, request: DataRequest) -> None:
         _count_pieces(model, request)
     else:
         _settle_by_kind(words, request)
+
+
+def _holds(model: DataModel, need: Need, columns: Columns) -> bool:
+    """Whether a table has a column that is called as the best of some."""
+    tables = model.tables
+    called = {tables[c.table].columns[c.column].called[0] for c in columns}
+    return any(
+        not called.isdisjoint(told.called[:1]) for told in tables[need.table].columns.values()
+    )
 
 
 def _sum_lengths(model: DataModel, request: DataRequest, target: Need) -> None:

@@ -4,9 +4,18 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from server.extraction.data_questions.asked import EACH, DataRequest, Days, Each, NotHeld, Unclear
+from server.extraction.data_questions.asked import (
+    EACH,
+    Asked,
+    DataRequest,
+    Days,
+    Each,
+    NotHeld,
+    Unclear,
+)
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Columns
+from server.extraction.data_questions.steps.figures import has_lines
 from server.extraction.data_questions.words import Words, use
 from server.text.periods import SpokenPeriod
 
@@ -42,8 +51,18 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             request.groups.append(each)
             request.limit = request.limit or 1
             request.top = not request.order
+        elif item.has("totals") and _lists_with_lines(words, request):
+            use(item)
+            request.figures.append(Asked("sum", "money"))  # orders with their value
         elif _is_said(words, request, item):
             use(item)
+
+
+def _lists_with_lines(words: Words, request: DataRequest) -> bool:
+    """Whether rows are listed whose amount their lines tell, and no other figure is asked for."""
+    others = request.figures or request.order or request.having or request.groups
+    target = request.target
+    return target is not None and not others and has_lines(words, target.table)
 
 
 def _is_said(words: Words, request: DataRequest, item: Item) -> bool:

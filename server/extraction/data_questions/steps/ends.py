@@ -70,6 +70,11 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
         if before is not None and before.meanings.done:
             use(item, before, role="operator")
             request.order.append(Ordered(request.times(before.meanings.done), descending))
+        elif before is not None and before.has("costs"):
+            prices = columns_called(words.model, words.language.prices)
+            if prices:
+                use(item, before, role="operator")  # which products cost the most
+                request.order.append(Ordered(prices, descending))
         elif before is not None and before.has("money_done"):
             use(item, before, role="operator")
             request.order.append(Ordered(Asked("sum", "money"), descending))

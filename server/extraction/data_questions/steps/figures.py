@@ -189,14 +189,14 @@ def _read_amount_of(words: Words, request: DataRequest, item: Item, nouns: Seque
             use(item, role="operator")
             request.figures.append(Asked("sum", "money"))
             return True
-        if operation == "average" and per is not None and _has_lines(words, per.table):
+        if operation == "average" and per is not None and has_lines(words, per.table):
             use(item, noun, role="operator")
             request.figures.append(Asked("average", "money", per=per))
             return True
     return False
 
 
-def _has_lines(words: Words, table: str) -> bool:
+def has_lines(words: Words, table: str) -> bool:
     """Whether what a row comes to is told by the lines that belong to it."""
     return any(
         measure.kind == "money"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from server.extraction.data_questions.asked import Against, Asked, Condition, DataRequest
-from server.extraction.data_questions.columns import all_columns, spoken_words
+from server.extraction.data_questions.columns import all_columns, columns_of_words, spoken_words
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, use
@@ -31,8 +31,11 @@ def read_lateness(words: Words, request: DataRequest) -> None:
 def read_durations(words: Words, request: DataRequest) -> None:
     """How many days from order to shipping on average, how long people keep a film."""
     lead = [i for i in words.left() if i.has("lasting")]
-    if not lead or any(i.first_word in words.language.allowing for i in words.items):
-        return  # how long one may keep it is told by other columns
+    if lead and any(i.first_word in words.language.allowing for i in words.items):
+        _read_allowed(words, request, lead)
+        return
+    if not lead:
+        return
     takes = any(item.spoken in words.language.takes for item in words.items)
     found = next(iter(_stretches(words, takes=takes)), None)
     if found is None:
@@ -44,6 +47,26 @@ def read_durations(words: Words, request: DataRequest) -> None:
         if item.has("averages", "counts", "between", "before", "after"):
             use(item, role="operator")
     request.figures.append(Asked("average", columns=(until,), since=since))
+
+
+def _read_allowed(words: Words, request: DataRequest, lead: Sequence[Item]) -> None:
+    """How long one may keep it is told by a column of its own: the rental period."""
+    spans = columns_of_words(words.model, words.language.spans)
+    spans = tuple(column for column in spans if words.kind(column) == "number")
+    kept = [
+        item
+        for item in words.items
+        if (item.meanings.kept or item.meanings.done) and item.role != "value"
+    ]
+    if spans and kept:
+        people = [
+            item
+            for item in words.left()
+            if any(words.model.tables[need.table].pays for need in item.meanings.nouns)
+        ]
+        use(*lead, *kept, *people)
+        request.conditions = [c for c in request.conditions if c.comparison != "given"]
+        request.shown.append(spans)
 
 
 def _read_late(words: Words, request: DataRequest, item: Item) -> None:

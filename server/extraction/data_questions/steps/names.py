@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from server.extraction.data_questions.asked import Condition, DataRequest, Named, Unclear
-from server.extraction.data_questions.columns import spoken_words
+from server.extraction.data_questions.columns import columns_of_words, spoken_words
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns, Value
@@ -48,6 +48,12 @@ def read_value(words: Words, request: DataRequest, item: Item) -> None:
 
 def read_contained(words: Words, request: DataRequest, item: Item) -> None:
     """Tracks with "blues" in the title, notes that mention French, films about a robot."""
+    if item.has("about") and words.beside(item, 1) is None:
+        texts = columns_of_words(words.model, words.language.texts)
+        if texts and any(other.meanings.values for other in words.before(item)):
+            use(item)  # what is it about
+            request.shown.append(texts)
+        return
     for step in (1, -1) if not item.has("about") else (1,):
         other = words.free(item, step)
         if other is None or (other.kind != "unknown" and not other.meanings.values):

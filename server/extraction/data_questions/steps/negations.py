@@ -12,6 +12,7 @@ from server.extraction.data_questions.asked import (
     Unclear,
 )
 from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, use, values_of
 
@@ -23,6 +24,9 @@ _HELD: Final = frozenset({"text", "contact", "category", "date", "number", "mone
 
 def read_negations(words: Words, request: DataRequest) -> None:
     """Read what each negation denies, up to the end of its clause."""
+    for item in words.left():
+        if item.spoken in words.language.empties:
+            _read_empty(words, request, item)
     for item in words.items:
         if item.role or not item.has("nots", "without"):
             continue
@@ -30,6 +34,19 @@ def read_negations(words: Words, request: DataRequest) -> None:
             use(item)  # not shipped yet to Germany
         else:
             _read_negation(words, request, item)
+
+
+def _read_empty(words: Words, request: DataRequest, item: Item) -> None:
+    """Empty playlists: those to which nothing belongs."""
+    nouns = [need for other in words.items for need in other.meanings.nouns]
+    holders = [
+        name
+        for name, table in words.model.tables.items()
+        if nouns and any(link.table == nouns[0].table for link in table.links)
+    ]
+    if holders:
+        use(item, role="operator")
+        request.absent.append(Absent((holders[0],)))
 
 
 def _is_denied(words: Words, item: Item) -> bool:
@@ -157,6 +174,9 @@ def _absent(words: Words, tables: tuple[str, ...], item: Item) -> Absent:
     if doer is not None:
         use(doer, role="value")
         absent.named.append(Named(tuple(values_of(doer))))
+    if not words.language.nobody.isdisjoint(item.spoken.split(" ")):
+        payers = [Need(name) for name, table in words.model.tables.items() if table.pays]
+        absent.also.extend(payers if len(payers) == 1 and tables else ())
     for other in words.rest_of_clause(item):
         if other.role:
             continue

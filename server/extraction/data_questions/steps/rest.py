@@ -1,6 +1,6 @@
 """What is left of a question: names, columns that are shown, conditions without a comparison."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from server.extraction.data_questions.asked import Bound, Condition, DataRequest, Unclear
@@ -22,11 +22,31 @@ _HELD: Final = frozenset({"text", "contact", "category"})
 def read_rest(words: Words, request: DataRequest) -> None:
     """Read every part that no other step has used, as what it names."""
     for item in words.left():
+        if item.has("addresses"):
+            use(item)
+            request.shown += _parts_of_address(words)
+    for item in words.left():
         if item.has("contains", "about"):
             read_contained(words, request, item)
     for item in words.items:
         if not item.role:
             _read_names(words, request, item)
+
+
+def _parts_of_address(words: Words) -> Iterator[Columns]:
+    """Street, city, country: of each that the tables with an address have, or lead to."""
+    model = words.model
+    street, *others = words.language.address_parts
+    held = columns_called(model, (street,))
+    near = {column.table for column in held}
+    for table in [*near]:
+        near |= {link.table for link in model.tables[table].links}
+        near |= {two.table for link in model.tables[table].links
+                 for two in model.tables[link.table].links}  # fmt: skip
+    for part in (street, *others):
+        found = tuple(c for c in columns_called(model, (part,)) if c.table in near)
+        if found:
+            yield found
 
 
 def _read_names(words: Words, request: DataRequest, item: Item) -> None:

@@ -3,7 +3,7 @@
 from server.extraction.data_questions.asked import EACH, Asked, DataRequest, NotHeld
 from server.extraction.data_questions.columns import all_columns
 from server.extraction.data_questions.items import Item
-from server.extraction.data_questions.meanings import Columns
+from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, use
 
 
@@ -77,9 +77,24 @@ def _read_costs(words: Words, request: DataRequest) -> None:
             continue
         if ordered or (costs and _follows_amount(words, item)) or (how_much and request.shown):
             use(item)
+        elif how_much and (amounts := _own_amounts(words, request)):
+            request.shown.append(amounts)  # who, when and how much
+            use(item)
         elif prices := _prices(words, request):
             request.shown.append(prices)
             use(item)
+
+
+def _own_amounts(words: Words, request: DataRequest) -> Columns:
+    """What rows that are listed came to."""
+    target = request.target
+    if target is None:
+        return ()
+    return tuple(
+        Column(target.table, name)
+        for name, told in words.model.tables[target.table].columns.items()
+        if told.kind == "money" and not {*told.called}.isdisjoint(words.language.amounts)
+    )
 
 
 def _follows_amount(words: Words, item: Item) -> bool:
