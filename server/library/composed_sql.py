@@ -141,14 +141,14 @@ class _Composer:
         _add(parts, " HAVING ", having)
         if ties:
             names = ", ".join(_quoted(titles.of(one)) for one in query.select)
-            within = f"{_PLACE} <= {query.limit:d} ORDER BY {_PLACE}, {names}"
-            return [f"SELECT {names} FROM (", *parts, f") AS ranked WHERE {within}"]
+            place = f"{_PLACE} <= {query.limit:d} ORDER BY {_PLACE}, "
+            return ["SELECT ", names, " FROM (", *parts, ") AS ranked WHERE ", place, names]
         _add(parts, " ORDER BY ", order, ", ")
         if query.limit is not None:
             parts.append(f" LIMIT {query.limit:d}")
         if query.counted:
             title = _quoted(titles.number_of(query.counted))
-            return [f"SELECT COUNT(*) AS {title} FROM (", *parts, ") AS counted"]
+            return ["SELECT COUNT(*) AS ", title, " FROM (", *parts, ") AS counted"]
         return parts
 
     def _tests(self, source: "_Source", tests: Sequence[Test]) -> list[Parts]:

@@ -585,6 +585,7 @@ class DataWords(LanguagePart):
     address_parts: Phrases = ()
     empties: WordSet = NO_WORDS
     nobody: WordSet = NO_WORDS
+    date_noun: str = ""
     spans: WordSet = NO_WORDS
     compare: Phrases = ()
     recent: Phrases = ()

@@ -126,6 +126,9 @@ class DataLexicon:
             for word in words.dates.keys() & spoken:
                 for verb in {word, *words.dates[word]} - words.dateless:
                     add_column(self._phrases.add(phrase_of(verb)).dates, column)
+                    if told.kind == "date":
+                        whole = phrase_of(f"{verb} {words.date_noun}")
+                        add_column(self._phrases.add(whole).columns, column)
 
     def _add_endings(self, words: DataWords) -> None:
         """What has not happened yet, and what lasts until it happens."""

@@ -320,6 +320,10 @@ class Composition:
             if self._by and path not in self._by:
                 return []
             return [Order(by=path, descending=request.direction == "desc")]
+        day = next((c for c in self._meant.shown if kind_of(self._choice.model, c) == "date"), None)
+        if request.direction and request.by_days and day is not None:
+            path = self._choice.path(self._joined, day)
+            return [Order(by=path, descending=request.direction == "desc")]
         by_name = request.alphabetical or not request.direction
         columns = table.name if table.name and by_name else table.key
         return [Order(by=self._joined.path(target, column)) for column in columns]

@@ -9,6 +9,7 @@ from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.meant import FigureOf, Meant
 from server.extraction.data_questions.joins import Joined, Need
 from server.extraction.data_questions.meanings import Column
+from server.library.data_model import DataModel
 
 _MOST_DETAILS: Final = 8
 _TELLING: Final = frozenset({"date", "money", "number", "category", "flag"})
@@ -21,7 +22,7 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
     table = choice.model.tables[target.table]
     asked = [
         *_shown_paths(choice, request, meant, target),
-        *_names_beside(choice, request, joined, target),
+        *_names_beside(choice, request, meant, target),
     ]
     differing = [
         choice.path(joined, column)
@@ -62,22 +63,35 @@ def _shown_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
     summed = [column[:2] for column in figures if column is not None]
     paths: list[str] = []
     for column in meant.shown:
-        if choice.is_one_each(meant.joined, target, column):
+        happened = not measured and is_day_of_event(choice.model, column)
+        if happened or choice.is_one_each(meant.joined, target, column):
             paths.append(choice.path(meant.joined, column))
         elif not measured and column[:2] not in summed:
             raise Unclear(f"there may be several {column.column}")
     return paths
 
 
+def is_day_of_event(model: DataModel, column: Column) -> bool:
+    """Whether it is the day on which something happened to what is listed, each time anew."""
+    table = model.tables[column.table]
+    return table.date == column.column and not table.people
+
+
 def _names_beside(
-    choice: Choice, request: DataRequest, joined: Joined, target: Need
+    choice: Choice, request: DataRequest, meant: Meant, target: Need
 ) -> Sequence[str]:
     """The names of what else was named, where each row has one of it."""
+    joined = meant.joined
     way = joined.ways[target]
+    shows_event = any(
+        is_day_of_event(choice.model, column) and not choice.is_one_each(joined, target, column)
+        for column in meant.shown
+    )
     paths: list[str] = []
     for need in request.shown_names:
         is_one_each = joined.ways[need][: len(way)] == way and joined.ways[need] != way
-        if not is_one_each and need not in request.must_show:
+        of_event = shows_event and not any(step.startswith("<") for step in joined.ways[need])
+        if not (is_one_each or of_event or need in request.must_show):
             continue
         table = choice.model.tables[need.table]
         paths += [joined.path(need, column) for column in table.name or table.key]

@@ -23,6 +23,9 @@ def read_counts(words: Words, request: DataRequest) -> None:
             _read_counted(words, request, counted)
         elif request.having or request.counted is not None or _is_ordered_by_figure(request):
             use(item)  # how many it is that have at least 5, or the most
+        elif _is_each_of_order(words, request, item):
+            use(item, role="operator")
+            request.figures.append(Asked("sum", "units"))
         elif (noun := _counted_before(words, item)) is not None:
             use(item, noun, role="operator")
             request.counted = need_of(noun)
@@ -54,6 +57,13 @@ def _read_units(words: Words, request: DataRequest, item: Item) -> bool:
     else:
         request.figures.append(Asked("sum", columns=columns))
     return True
+
+
+def _is_each_of_order(words: Words, request: DataRequest, item: Item) -> bool:
+    """How many of each, of what is on an order: how many pieces."""
+    numbered = any(other.kind == "number" and not other.role for other in words.before(item))
+    held = any(other.last_word in words.language.held for other in words.items)
+    return bool(request.groups) and numbered and held and words.free(item, 1) is None
 
 
 def _is_ordered_by_figure(request: DataRequest) -> bool:

@@ -1,7 +1,7 @@
 """Stretches of days, and of what they are."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from server.extraction.data_questions.asked import (
@@ -35,7 +35,9 @@ def read_days(words: Words, request: DataRequest) -> None:
             if item.value.start is not None and item.value.start > request.today and not columns:
                 raise NotHeld(item.said)  # the future is in no data
             if request.days:
-                _read_two_periods(request, request.days.pop(), item.value)
+                _read_two_periods(request, request.days.pop(), Days(item.value, columns))
+            elif request.spans:
+                _read_further_period(request, item.value)
             else:
                 request.days.append(Days(item.value, columns))
 
@@ -98,8 +100,7 @@ def _are_numbers(words: Words, request: DataRequest) -> bool:
 def _columns_beside(words: Words, request: DataRequest, item: Item) -> Columns:
     """The columns of the days that a verb beside tells: shipped in May."""
     columns: Columns = ()
-    for step in (-1, 1):
-        other = words.beside(item, step)
+    for other in (words.beside(item, -1), words.beside(item, 1), _verb_before(words, item)):
         if other is None or other.role or not other.meanings.dates or columns:
             continue
         use(other)
@@ -110,21 +111,66 @@ def _columns_beside(words: Words, request: DataRequest, item: Item) -> Columns:
     return columns
 
 
-def _read_two_periods(request: DataRequest, one: Days, second: SpokenPeriod) -> None:
-    """2024 and 2025, October and November: each by itself; in 2024 or 2025 is one stretch."""
-    first = one.period
+def _verb_before(words: Words, item: Item) -> Item | None:
+    """The verb of a day, with names between: shipped to Brazil in May."""
+    for other in reversed(words.before(item)):
+        if other.clause != item.clause or other.role == "operator" or other.meanings.nouns:
+            return None
+        if other.meanings.dates and not other.meanings.done:
+            return other
+        if other.meanings.done:
+            return None
+    return None
+
+
+def _read_two_periods(request: DataRequest, one: Days, other: Days) -> None:
+    """2024 and 2025, October and November: each by itself; in 2024 or 2025 is one stretch.
+
+    In 2026, from June on, is what both hold.
+    """
+    first, second = one.period, other.period
+    within = _within(first, second)
+    if within is not None and one.columns == other.columns:
+        request.days.append(Days(within, one.columns))
+        return
     if request.either and first.end is not None and second.start is not None:
         if first.end + timedelta(days=1) != second.start:
             raise Unclear("two stretches of days")
         request.days.append(Days(replace(first, end=second.end), one.columns))
         return
     each = _calendar(first)
-    if each is None or _calendar(second) != each or request.spans or request.groups:
+    others = any(group in EACH and group != each for group in request.groups)
+    if each is None or _calendar(second) != each or others:
         raise Unclear("two stretches of days")
-    size = len("2025") if each == "year" else len("2025-01")
-    starts = [period.start for period in (first, second) if period.start is not None]
-    request.spans = tuple(sorted(start.isoformat()[:size] for start in starts))
-    request.groups.append(each)
+    request.spans = tuple(sorted(_span(period, each) for period in (first, second)))
+    if each not in request.groups:
+        request.groups.append(each)
+
+
+def _read_further_period(request: DataRequest, period: SpokenPeriod) -> None:
+    """And 2026: one more of those that are told side by side."""
+    each = _calendar(period)
+    if each is None or each not in request.groups:
+        raise Unclear("two stretches of days")
+    request.spans = tuple(sorted((*request.spans, _span(period, each))))
+
+
+def _span(period: SpokenPeriod, each: Each) -> str:
+    """The year or the month of a stretch of days, as it is told."""
+    assert period.start is not None  # noqa: S101  _calendar saw it
+    return period.start.isoformat()[: len("2025") if each == "year" else len("2025-01")]
+
+
+def _within(first: SpokenPeriod, second: SpokenPeriod) -> SpokenPeriod | None:
+    """What two stretches of days both hold, where one is in the other or goes on beyond it."""
+    if first.start is None or second.start is None:
+        return None
+    outer, inner = sorted((first, second), key=lambda period: period.start or date.min)
+    if outer.end is not None and inner.start is not None and inner.start > outer.end:
+        return None
+    if inner.end is None:
+        return replace(inner, end=outer.end)
+    return inner if outer.end is None or inner.end <= outer.end else None
 
 
 def _calendar(period: SpokenPeriod) -> Each | None:

@@ -12,6 +12,7 @@ from server.extraction.data_questions.asked import (
 )
 from server.extraction.data_questions.columns import columns_called
 from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, measure_of, need_of, use
 from server.library.data_query import Operation
@@ -107,6 +108,11 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
     limit = words.beside(item, 1)
     if after is None and limit is not None and limit.role and limit.kind == "number":
         after = words.free(limit, 1)  # the last 10 rentals
+    days = tuple(c for c in after.meanings.columns if words.kind(c) == "date") if after else ()
+    if after is not None and days and request.subject is None and not words.before(item):
+        use(item, after, role="operator")
+        request.figures.append(Asked("highest" if last else "lowest", columns=days))
+        return
     if after is not None and after.meanings.nouns:
         table = after.meanings.nouns[0].table
         date = words.model.tables[table].date
@@ -114,6 +120,12 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
         is_whose = lead is not None and lead.last_word in words.language.whose
         if is_whose or (before is not None and before.meanings.done):
             raise Unclear("what belongs to the last one")  # what did she buy on her last visit
+        day = words.next(after)
+        if date and day is not None and day.has("day"):
+            use(item, after, day, role="operator")  # the last order date
+            request.when, request.end_of_days = True, "highest" if last else "lowest"
+            request.also.append(Need(table))
+            return
         if date:
             use(item, role="operator")
             request.order.append(Ordered((Column(table, date),), last))

@@ -11,7 +11,6 @@ from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.words import Words, measure_of, need_of, use
 from server.library.data_query import Operation
 
-
 _NEAR: Final = 5
 """So many parts from its worth stands what is in stock."""
 
