@@ -583,6 +583,9 @@ class DataWords(LanguagePart):
     sorts: Phrases = ()
     addresses: Phrases = ()
     address_parts: Phrases = ()
+    on_top: Phrases = ()
+    figure_nouns: WordSet = NO_WORDS
+    sellers: WordSet = NO_WORDS
     empties: WordSet = NO_WORDS
     nobody: WordSet = NO_WORDS
     date_noun: str = ""

@@ -145,6 +145,8 @@ class DataRequest:
     must_show: list[Need] = field(default_factory=list)
     """Those of them that are asked for beside it: the film and the customer."""
     who: bool = False
+    sellers: bool = False
+    """Whether those are asked for who sell, and not who buy."""
     when: bool = False
     newly: bool = False
     """Whether those are asked for who came then: new customers."""

@@ -28,7 +28,7 @@ _TAGS: Final = (
     "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares",
     "overdue", "late", "on_time", "everything", "discounted", "acquired",
     "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
-    "times", "descending", "ascending", "alphabetical", "compare", "sorts", "addresses",
+    "times", "descending", "ascending", "alphabetical", "compare", "sorts", "addresses", "on_top",
 )  # fmt: skip
 """The lists of the language whose phrases do something in a question."""
 
@@ -71,13 +71,21 @@ class DataLexicon:
     def _add_tables(self) -> None:
         for name, table in self.model.tables.items():
             for called in table.called:
-                self._add_noun(called, Need(name))
+                self._add_noun(called, Need(self._behind(name, called)))
             for link in table.links:
                 for called in link.called:
                     self._add_role(called, Need(link.table, name, link.columns[0]))
             for column, told in table.columns.items():
                 for rank, called in enumerate(told.called):
                     self._add_column(Column(name, column, rank), called, told)
+
+    def _behind(self, name: str, called: str) -> str:
+        """What a pair of two is a pair of, where it is called so: film categories."""
+        if name not in self.model.bridges:
+            return name
+        last = called.rpartition(" ")[2]
+        linked = (link.table for link in self.model.tables[name].links)
+        return next((other for other in linked if last in self.model.tables[other].called), name)
 
     def _add_noun(self, called: str, noun: Need) -> None:
         for phrase, plural in forms_of(called):

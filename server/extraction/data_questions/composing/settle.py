@@ -49,8 +49,13 @@ def settle_target(words: Words, request: DataRequest) -> None:
             request.absent += [Absent((need.table,), is_there=True) for need in holders[1:]]
         return
     _list_lines(words.model, request)
+    _sum_pieces(words.model, request)
     _sum_shown(words.model, request)
     _order_rows(request)
+    if request.who and request.target is not None and request.groups and not request.figures:
+        raise Unclear("who, of each")
+    if request.counted is not None and _says_bound_again(request):
+        request.target, request.counted = request.target or next(iter(request.also), None), None
     asks_rows = not (request.figures or request.order or request.having or request.shown)
     if request.target is not None and asks_rows and (request.groups or _is_compared(request)):
         request.counted, request.target = request.target, None
@@ -114,6 +119,14 @@ def _holds(model: DataModel, need: Need, columns: Columns) -> bool:
     )
 
 
+def _says_bound_again(request: DataRequest) -> bool:
+    """Whether what is counted has a bound: who is in more than 20 films, and in how many films."""
+    counted = request.counted
+    rows = [bound.asked.rows for bound in request.having]
+    others = [need for need in request.also if need != counted]
+    return counted in rows and bool(request.target or others) and not request.groups
+
+
 def _sum_lengths(model: DataModel, request: DataRequest, target: Need) -> None:
     """How long an album is: of all that belongs to it together."""
     for columns in list(request.shown):
@@ -174,6 +187,18 @@ def _order_rows(request: DataRequest) -> None:
     degrees = tuple(degree for degree in own if degree.columns)
     if degrees:
         request.order.append(Ordered(Ends(degrees), descending=True))
+
+
+def _sum_pieces(model: DataModel, request: DataRequest) -> None:
+    """How many pieces of what is listed: the products that somebody bought, and the quantities."""
+    pieces = {(m.table, m.times[-1]) for m in model.measures if m.kind == "number"}
+    target = request.target
+    for columns in list(request.shown):
+        if target is not None and any(
+            column[:2] in pieces and column.table != target.table for column in columns
+        ):
+            request.shown.remove(columns)
+            request.figures.append(Asked("sum", "units"))
 
 
 def _list_lines(model: DataModel, request: DataRequest) -> None:

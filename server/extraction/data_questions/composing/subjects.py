@@ -81,6 +81,8 @@ def people(model: DataModel, request: DataRequest) -> Need:
         found = join(model, [*needs, Need(table)])
         if found is not None:
             pays = model.tables[table].pays and does
+            if request.sellers and model.tables[table].pays:
+                continue
             ranked.append((found.cost + _PAYING * pays, order, table))
     ranked.sort()
     by_number = request.numbered is not None and needs == [request.numbered]

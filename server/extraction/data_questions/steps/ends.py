@@ -53,6 +53,8 @@ def read_ends(words: Words, request: DataRequest) -> None:
 
 def _read_end(words: Words, request: DataRequest, item: Item) -> None:
     after = words.free(item, 1)
+    if after is not None and after.kind == "period":
+        after = None  # rented most often this year
     descending = not item.has("least")
     if item.has("selling"):
         use(item, role="operator")
@@ -70,6 +72,12 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
         before = words.free(item, -1)
         if before is not None and before.meanings.done:
             use(item, before, role="operator")
+            who = any(other.has("who") for other in words.before(before))
+            if who and before.spoken in words.language.sellers:
+                request.sellers = True
+                request.facts.append(tuple(before.meanings.done))
+                request.order.append(Ordered(Asked("sum", "money"), descending))
+                return
             request.order.append(Ordered(request.times(before.meanings.done), descending))
         elif before is not None and before.has("costs"):
             prices = columns_called(words.model, words.language.prices)

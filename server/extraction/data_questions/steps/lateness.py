@@ -1,6 +1,7 @@
 """What happened too late, has yet to happen, or took how long: one day against another."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from server.extraction.data_questions.asked import Against, Asked, Condition, DataRequest
 from server.extraction.data_questions.columns import all_columns, columns_of_words, spoken_words
@@ -8,6 +9,8 @@ from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, use
 from server.library.data_query import Comparison
+
+_FEW: Final = 3
 
 
 def read_lateness(words: Words, request: DataRequest) -> None:
@@ -111,7 +114,15 @@ def _due_pairs(words: Words) -> Iterator[tuple[Column, Column]]:
 def _read_days_compared(words: Words, request: DataRequest, item: Item) -> None:
     """Shipped after the required date: two days of the same row."""
     right = words.free(item, 1)
+    passed: list[Item] = []
+    while right is not None and (right.has("day") or right.names_table) and len(passed) < _FEW:
+        passed.append(right)  # after the date the customer needed them
+        right = words.free(right, 1)
     theirs = _days_of(words, right) if right is not None else ()
+    if right is not None and passed and passed[0].has("day"):
+        theirs = theirs or tuple(c for c in right.meanings.dates if words.kind(c) == "date")
+    elif passed:
+        return
     if right is None or not theirs:
         return
     for left in reversed(words.before(item)):
@@ -119,7 +130,7 @@ def _read_days_compared(words: Words, request: DataRequest, item: Item) -> None:
         pairs = [(a, b) for a in mine for b in theirs if a.table == b.table and a[:2] != b[:2]]
         if pairs:
             use(item, right, role="operator")
-            use(left)
+            use(left, *passed)
             request.against.append(Against(*pairs[0], "more" if item.has("after") else "less"))
             return
 

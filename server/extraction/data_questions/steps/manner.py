@@ -8,7 +8,12 @@ from server.extraction.data_questions.words import Words, use
 def read_manner(words: Words, request: DataRequest) -> None:
     """Alphabetically, biggest first, in minutes, different ones, compared."""
     for item in words.items:
-        if item.has("alphabetical"):
+        if item.role:
+            continue
+        if (on_top := _order_after_end(words, item)) is not None:
+            use(item, on_top, role="operator")
+            _read_order_of_end(words, request, item)
+        elif item.has("alphabetical"):
             use(item, role="operator")
             request.alphabetical = True
         elif item.has("sorts"):
@@ -49,6 +54,23 @@ def read_times(words: Words, request: DataRequest) -> None:
         elif item.has("when") and first is not None and not request.when:
             request.shows_days = True
             use(item)
+
+
+def _order_after_end(words: Words, item: Item) -> Item | None:
+    """What tells that an end is an order of all: longest on top, newest first."""
+    after = words.next(item)
+    if not (item.is_end or item.has("most", "least", "last", "first")) or after is None:
+        return None
+    return after if after.has("on_top") else None
+
+
+def _read_order_of_end(words: Words, request: DataRequest, item: Item) -> None:
+    degrees = tuple(degree for degree in item.meanings.degrees if not degree.compares)
+    lowest = item.has("least", "first") or (bool(degrees) and degrees[0].end == "least")
+    request.direction = "asc" if lowest else "desc"
+    request.by_days |= not words.language.day_ends.isdisjoint(item.spoken.split(" "))
+    if degrees:
+        request.by_ends = Ends(degrees)
 
 
 def _read_sorts(words: Words, request: DataRequest, item: Item) -> None:

@@ -74,6 +74,22 @@ def read_contained(words: Words, request: DataRequest, item: Item) -> None:
             return
 
 
+def read_in_text(words: Words, request: DataRequest, item: Item) -> None:
+    """Films with a robot in the description: words that are not known, before a column of texts."""
+    columns = tuple(c for c in item.meanings.columns if words.kind(c) in _TEXTS)
+    said: list[Item] = []
+    for other in reversed(words.before(item)):
+        if other.kind == "unknown" and not other.role:
+            said.insert(0, other)
+        elif said or not other.is_filler:
+            break
+    if columns and said:
+        use(*said, role="value")
+        use(item, role="operator")
+        text = words.said(said).strip(_QUOTES)
+        request.conditions.append(Condition(columns, "contains", text))
+
+
 def _unknown_after(words: Words, item: Item) -> Iterator[Item]:
     """The words after one that are not known either: a shark tank."""
     for other in words.after(item):

@@ -8,7 +8,12 @@ from server.extraction.data_questions.columns import columns_called
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns
-from server.extraction.data_questions.steps.names import read_contained, read_number, read_value
+from server.extraction.data_questions.steps.names import (
+    read_contained,
+    read_in_text,
+    read_number,
+    read_value,
+)
 from server.extraction.data_questions.words import Words, need_of, use
 
 _FEW_WORDS: Final = 3
@@ -25,6 +30,9 @@ def read_rest(words: Words, request: DataRequest) -> None:
         if item.has("addresses"):
             use(item)
             request.shown += _parts_of_address(words)
+    for item in words.left():
+        if item.last_word in words.language.texts:
+            read_in_text(words, request, item)
     for item in words.left():
         if item.has("contains", "about"):
             read_contained(words, request, item)

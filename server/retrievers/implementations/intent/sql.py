@@ -35,7 +35,7 @@ class IntentSQLRetriever(TemplateRetriever):
         """
         decision = await super().decide(turn, trace)
         data = self._parts.data
-        if data is None or turn.intent is not None or isinstance(decision, SeveralCalls):
+        if data is None or turn.intent is not None:
             return decision
         with trace.stage("compose query") as details:
             order = self._parts.library.domain.date_order
@@ -44,6 +44,8 @@ class IntentSQLRetriever(TemplateRetriever):
         if found.refused:
             why = f"the data do not tell what “{found.refused}” asks for"
             return NoMatch(why, (), (found.refused,), coverage=found.coverage)
+        if isinstance(decision, SeveralCalls) and found.query is None:
+            return decision
         if not isinstance(decision, Call):
             return (
                 _with_words(decision, found) if found.query is None else self._composed(turn, found)
