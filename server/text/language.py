@@ -586,6 +586,7 @@ class DataWords(LanguagePart):
     on_top: Phrases = ()
     figure_nouns: WordSet = NO_WORDS
     sellers: WordSet = NO_WORDS
+    orderings: WordSet = NO_WORDS
     empties: WordSet = NO_WORDS
     nobody: WordSet = NO_WORDS
     date_noun: str = ""

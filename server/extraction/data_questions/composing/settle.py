@@ -50,8 +50,9 @@ def settle_target(words: Words, request: DataRequest) -> None:
         return
     _list_lines(words.model, request)
     _sum_pieces(words.model, request)
+    _leave_out_amounts(words.model, request)
     _sum_shown(words.model, request)
-    _order_rows(request)
+    _order_rows(words.model, request)
     if request.who and request.target is not None and request.groups and not request.figures:
         raise Unclear("who, of each")
     if request.counted is not None and _says_bound_again(request):
@@ -174,12 +175,14 @@ def _bound_figures(request: DataRequest) -> None:
     request.bounds.clear()
 
 
-def _order_rows(request: DataRequest) -> None:
+def _order_rows(model: DataModel, request: DataRequest) -> None:
     """Rows that are listed, cheapest first: of the column that this is said of."""
     target, ends = request.target, request.by_ends
     figures = request.figures or request.order or request.groups or request.having
     if target is None or ends is None or figures:
         return
+    if request.by_days and model.tables[target.table].date:
+        return  # newest first is of the day on which it happened
     own = [
         degree._replace(columns=tuple(c for c in degree.columns if c.table == target.table))
         for degree in ends.degrees
@@ -187,6 +190,20 @@ def _order_rows(request: DataRequest) -> None:
     degrees = tuple(degree for degree in own if degree.columns)
     if degrees:
         request.order.append(Ordered(Ends(degrees), descending=True))
+
+
+def _leave_out_amounts(model: DataModel, request: DataRequest) -> None:
+    """The value of an order without its freight is what it is anyway."""
+    if not request.figures or any(asked.measure != "money" for asked in request.figures):
+        return
+    added = {(m.table, name) for m in model.measures for name in m.times}
+    request.conditions = [
+        one
+        for one in request.conditions
+        if one.comparison != "given" or one.value or any(
+            kind_of(model, column) != "money" or column[:2] in added for column in one.columns
+        )
+    ]  # fmt: skip
 
 
 def _sum_pieces(model: DataModel, request: DataRequest) -> None:

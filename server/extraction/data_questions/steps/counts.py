@@ -77,6 +77,8 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
         known = other.meanings
         if other.names_table or known.done or other.has("units"):
             return other
+        if words.thing_called(other) is not None:
+            return other
         if other.spoken in words.language.stocks and words.numbers(other):
             return other
         kind = bool(known.values) and (_is_kind(words, other) or _things(words, other) is not None)
@@ -136,8 +138,8 @@ def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
     elif item.has("units") and not known.nouns:
         use(item)
         request.figures.append(Asked("sum", "units"))
-    elif item.names_table:
-        request.counted = need_of(item)
+    elif words.thing_called(item) is not None:
+        request.counted = words.thing_called(item)
         following = words.beside(item, 1)
         if following is not None and request.counted is not None:
             name = tuple(words.model.tables[request.counted.table].name)

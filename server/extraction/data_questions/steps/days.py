@@ -30,6 +30,9 @@ def read_days(words: Words, request: DataRequest) -> None:
         raise NotHeld(to_come.said)
     for item in words.left():
         if item.kind == "period":
+            if _is_now(words, request, item):
+                use(item)
+                continue
             use(item, role="value")
             columns = _columns_beside(words, request, item)
             if item.value.start is not None and item.value.start > request.today and not columns:
@@ -48,7 +51,10 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
         use(*(item for item in words.left() if item.has("recent")))
     for item in words.left():
         each = next((each for each in EACH if item.has(each)), None)
-        if each is not None and (request.top or request.order):
+        if each is not None and request.having and not request.groups:
+            use(item, role="operator")
+            request.groups.append(each)  # in which months did we sell for less
+        elif each is not None and (request.top or request.order):
             use(item, role="operator")
             request.groups.append(each)
             request.limit = request.limit or 1
@@ -56,8 +62,17 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
         elif item.has("totals") and _lists_with_lines(words, request):
             use(item)
             request.figures.append(Asked("sum", "money"))  # orders with their value
+        elif item.has("year") and (years := _own_years(words, request)):
+            use(item)
+            request.shown.append(years)
         elif _is_said(words, request, item):
             use(item)
+
+
+def _own_years(words: Words, request: DataRequest) -> Columns:
+    """The years of what is listed: films with their year."""
+    target = request.target
+    return tuple(c for c in words.years if target is not None and c.table == target.table)
 
 
 def _lists_with_lines(words: Words, request: DataRequest) -> bool:
@@ -87,7 +102,7 @@ def _is_said(words: Words, request: DataRequest, item: Item) -> bool:
 def _is_only(words: Words, request: DataRequest, item: Item) -> bool:
     """Whether “only” leads to a bound or a number of rows that is read: only the first six."""
     after = words.beside(item, 1)
-    bounded = bool(request.having) or request.limit is not None
+    bounded = bool(request.having or request.bounds) or request.limit is not None
     if not bounded or after is None:
         return False
     return after.names_table or bool(after.meanings.columns) or after.role == "operator"
@@ -111,6 +126,15 @@ def _columns_beside(words: Words, request: DataRequest, item: Item) -> Columns:
         else:
             columns = tuple(other.meanings.dates)
     return columns
+
+
+def _is_now(words: Words, request: DataRequest, item: Item) -> bool:
+    """Whether it only says that it is so now: what costs more than 50 today."""
+    known = words.meanings(item.said)
+    target = request.target
+    if known is None or "frames" not in known.tags or target is None or request.facts:
+        return False
+    return not words.model.tables[target.table].date
 
 
 def _verb_before(words: Words, item: Item) -> Item | None:

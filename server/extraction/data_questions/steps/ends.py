@@ -126,6 +126,10 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
         date = words.model.tables[table].date
         before, lead = words.free(item, -1), words.previous(item)
         is_whose = lead is not None and lead.last_word in words.language.whose
+        other = (v.table for i in words.items for v in i.meanings.values)
+        of_people = words.model.tables[table].people and any(name != table for name in other)
+        if of_people and not any(i.meanings.dates for i in words.after(item)):
+            raise Unclear("the last of whom")  # the last customer who took it
         if is_whose or (before is not None and before.meanings.done):
             raise Unclear("what belongs to the last one")  # what did she buy on her last visit
         day = words.next(after)

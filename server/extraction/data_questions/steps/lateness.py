@@ -119,10 +119,8 @@ def _read_days_compared(words: Words, request: DataRequest, item: Item) -> None:
         passed.append(right)  # after the date the customer needed them
         right = words.free(right, 1)
     theirs = _days_of(words, right) if right is not None else ()
-    if right is not None and passed and passed[0].has("day"):
+    if right is not None and passed:
         theirs = theirs or tuple(c for c in right.meanings.dates if words.kind(c) == "date")
-    elif passed:
-        return
     if right is None or not theirs:
         return
     for left in reversed(words.before(item)):

@@ -1,8 +1,13 @@
 """How an answer is to be told: in which order and unit, side by side, month by month."""
 
-from server.extraction.data_questions.asked import EACH, DataRequest, Ends
+from typing import Final
+
+from server.extraction.data_questions.asked import EACH, DataRequest, Ends, Unclear
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.words import Words, use
+
+_FEW: Final = 2
+"""So many words stand between an end and what tells that it is an order."""
 
 
 def read_manner(words: Words, request: DataRequest) -> None:
@@ -16,6 +21,8 @@ def read_manner(words: Words, request: DataRequest) -> None:
         elif item.has("alphabetical"):
             use(item, role="operator")
             request.alphabetical = True
+        elif item.spoken in words.language.orderings and _is_of_order(words, item):
+            raise Unclear("an order that no column tells")  # in album order
         elif item.has("sorts"):
             _read_sorts(words, request, item)
         elif item.has("descending", "ascending"):
@@ -58,10 +65,30 @@ def read_times(words: Words, request: DataRequest) -> None:
 
 def _order_after_end(words: Words, item: Item) -> Item | None:
     """What tells that an end is an order of all: longest on top, newest first."""
-    after = words.next(item)
-    if not (item.is_end or item.has("most", "least", "last", "first")) or after is None:
+    if not (item.is_end or item.has("most", "least", "last", "first")):
         return None
-    return after if after.has("on_top") else None
+    rest = words.rest_of_clause(item)
+    between = next((at for at, other in enumerate(rest) if other.has("on_top")), None)
+    if between is None or between > _FEW or rest[between] is not rest[-1]:
+        return None
+    passed = rest[:between]
+    if any(other.role or other.meanings.values or other.is_amount for other in passed):
+        return None
+    use(*passed)  # the biggest spender first
+    return rest[between]
+
+
+def _is_of_order(words: Words, item: Item) -> bool:
+    """Whether it is how rows are put in order: in album order."""
+    lead = [other.spoken for other in words.items[max(0, item.place - 3) : item.place]]
+    before, after = words.previous(item), words.next(item)
+    ends = after is None or after.clause != item.clause
+    named = before is not None and (before.names_table or bool(before.meanings.columns))
+    return ends and named and not words.language.unit_leads.isdisjoint(lead)
+
+
+def _names_rows(item: Item) -> bool:
+    return bool(item.meanings.values) or item.names_table
 
 
 def _read_order_of_end(words: Words, request: DataRequest, item: Item) -> None:
@@ -76,6 +103,11 @@ def _read_order_of_end(words: Words, request: DataRequest, item: Item) -> None:
 def _read_sorts(words: Words, request: DataRequest, item: Item) -> None:
     """In order of month, sorted by last name; by an amount is read with the amounts."""
     after = words.free(item, 1)
+    verb = words.meanings(item.first_word)
+    is_done = verb is not None and bool(verb.done)
+    if after is not None and verb is not None and is_done and _names_rows(after):
+        item.meanings = verb  # ordered by a customer in Spain
+        return
     if after is None or words.names_amount(after):
         return
     if after.has(*EACH):

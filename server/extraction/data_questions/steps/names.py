@@ -78,12 +78,18 @@ def read_in_text(words: Words, request: DataRequest, item: Item) -> None:
     """Films with a robot in the description: words that are not known, before a column of texts."""
     columns = tuple(c for c in item.meanings.columns if words.kind(c) in _TEXTS)
     said: list[Item] = []
+    passed: set[str] = set()
     for other in reversed(words.before(item)):
-        if other.kind == "unknown" and not other.role:
+        is_value = bool(other.meanings.values) and not said and not other.names_table
+        if (other.kind == "unknown" or is_value) and not other.role:
             said.insert(0, other)
-        elif said or not other.is_filler:
+        elif said or not (other.is_filler or other.has("contains")):
             break
-    if columns and said:
+        else:
+            passed.add(other.first_word)
+            if other.has("contains"):
+                use(other)
+    if columns and said and not words.language.unit_leads.isdisjoint(passed):
         use(*said, role="value")
         use(item, role="operator")
         text = words.said(said).strip(_QUOTES)

@@ -95,12 +95,31 @@ def _read_who(words: Words, request: DataRequest, item: Item) -> None:
         return
     if request.target is None:
         return
-    people = _people_of(words, request, item)
+    people = _makers(words, request, item) or _people_of(words, request, item)
     if len(people) == 1:
         use(item)
         request.must_show.append(people[0])
         request.shown_names.append(people[0])
         request.also.append(people[0])
+
+
+def _makers(words: Words, request: DataRequest, item: Item) -> Sequence[Need]:
+    """Those whom it is by."""
+    by = next((other for other in words.after(item) if other.has("by")), None)
+    if by is None or request.target is None:
+        return ()
+    ways = words.model.reachable[request.target.table]
+    called = words.language.agents.keys()
+    found = [
+        Need(name)
+        for name in ways
+        if not called.isdisjoint(words.model.tables[name].called)
+        and not any(step.startswith("<") for step in ways[name][0])
+    ]
+    if len(found) == 1:
+        use(by)
+        return found
+    return ()
 
 
 def _people_of(words: Words, request: DataRequest, item: Item) -> Sequence[Need]:
@@ -138,15 +157,17 @@ def _read_told(words: Words, request: DataRequest, item: Item) -> None:
         use(item)
         before = words.previous(item)
         may = {*words.language.allowing, "to"}
-        near = [i.last_word for i in words.items[max(0, item.place - 2) : item.place]]
+        close = [i.last_word for i in words.items[max(0, item.place - 2) : item.place]]
         after = words.beside(item, 1)
         costs = after is not None and after.is_amount and after.kind != "duration"
-        allowed = not may.isdisjoint(near) or costs
+        allowed = not may.isdisjoint(close) or costs
         if before is None or request.target is None or not allowed:
             request.facts.append(tuple(known.done))  # that one can rent was not rented
     elif known.dates:
         use(item)
-        if request.when or request.shows_days:
+        close = words.items[max(0, item.place - _FEW_WORDS - 1) : item.place]
+        is_asked = any(other.has("day") for other in close)  # the date the customer wants it by
+        if request.when or request.shows_days or is_asked:
             request.shown.append(tuple(known.dates))
         else:
             request.conditions.append(Condition(tuple(known.dates), "given", value=True))
@@ -195,7 +216,8 @@ def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
     target = request.target
     before = words.previous(item)
     word_before = before.last_word if before is not None else ""
-    if target is None and request.figures and word_before in words.language.which:
+    asks = bool(request.figures) or request.when
+    if target is None and asks and word_before in words.language.which:
         raise Unclear("which")  # the highest freight, and for which order
     use(item)
     if target is not None:
@@ -267,7 +289,7 @@ def _columns_of(words: Words, item: Item, columns: Sequence[Column], table: str)
 def _is_had(words: Words, item: Item) -> bool:
     """Whether it is said that there is such a thing: customers who have an email."""
     near = words.items[max(0, item.place - _FEW_WORDS) : item.place]
-    lead = [other.spoken for other in near if other.is_filler]
+    lead = [w for i in near if i.is_filler or i.has("who") for w in (i.spoken, i.last_word)]
     if not lead:
         return False
     language = words.language
