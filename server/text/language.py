@@ -587,6 +587,7 @@ class DataWords(LanguagePart):
     figure_nouns: WordSet = NO_WORDS
     sellers: WordSet = NO_WORDS
     orderings: WordSet = NO_WORDS
+    included: WordSet = NO_WORDS
     empties: WordSet = NO_WORDS
     nobody: WordSet = NO_WORDS
     date_noun: str = ""

@@ -259,12 +259,22 @@ def _find_target(words: Words, request: DataRequest) -> None:
     elif request.numbered and not request.shown and not request.named and _is_held(words):
         request.target, request.plural = thing_done(model, request), True
         _count_pieces(model, request)
+    elif request.who and _tells_of_named(model, request):
+        pass  # who wrote it is told by a column of it
     elif request.who:
         told = request.facts or request.conditions or request.figures or request.absent
         has = any(item.has("who") and item.last_word in _HAS for item in words.items)
         if has and not (told or request.order or request.having or request.shown):
             raise Unclear("who has it, and how")
         request.target, request.plural = people(model, request), not request.order
+
+
+def _tells_of_named(model: DataModel, request: DataRequest) -> bool:
+    """Whether what is shown is of what has a whole name that was said."""
+    shown = {column.table for columns in request.shown for column in columns}
+    named = (value for one in request.named for value in one.values)
+    things = (v.table for v in named if v.columns == tuple(model.tables[v.table].name))
+    return any(table in shown and not model.tables[table].people for table in things)
 
 
 def _count_pieces(model: DataModel, request: DataRequest) -> None:

@@ -1,11 +1,11 @@
 """How many there are of what."""
 
 from server.extraction.data_questions.asked import Asked, DataRequest, Unclear
-from server.extraction.data_questions.columns import columns_with_unit
+from server.extraction.data_questions.columns import columns_called, columns_with_unit
 from server.extraction.data_questions.composing.subjects import things_of
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
-from server.extraction.data_questions.meanings import Column, Value
+from server.extraction.data_questions.meanings import Column, Columns, Value
 from server.extraction.data_questions.words import Words, need_of, use
 from server.text.stems import singular
 
@@ -57,6 +57,22 @@ def _read_units(words: Words, request: DataRequest, item: Item) -> bool:
     else:
         request.figures.append(Asked("sum", columns=columns))
     return True
+
+
+def _stock_of_each(words: Words, request: DataRequest, item: Item) -> Columns:
+    """How many units of each, of things in stock that are listed: what there is of each."""
+    stocks = columns_called(words.model, words.language.stocks)
+    told = [i for i in words.items if any(_plain(c) in stocks for c in i.meanings.columns)]
+    each = next((i for i in words.after(item) if i.has("each")), None)
+    before = any(other.place < item.place for other in told)
+    if not before or not (request.groups or each):
+        return ()
+    use(*(other for other in told if not other.role), *([each] if each is not None else []))
+    return stocks
+
+
+def _plain(column: Column) -> Column:
+    return column._replace(rank=0)
 
 
 def _is_each_of_order(words: Words, request: DataRequest, item: Item) -> bool:
@@ -135,6 +151,12 @@ def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
     if item.spoken in words.language.stocks and words.numbers(item):
         use(item)
         request.figures.append(Asked("sum", columns=words.numbers(item)))
+    elif item.has("units") and not known.nouns and (stock := _stock_of_each(words, request, item)):
+        use(item)
+        if request.groups:
+            request.figures.append(Asked("sum", columns=stock))
+        else:
+            request.shown.append(stock)
     elif item.has("units") and not known.nouns:
         use(item)
         request.figures.append(Asked("sum", "units"))

@@ -95,8 +95,16 @@ def _is_said(words: Words, request: DataRequest, item: Item) -> bool:
         or any(agent in i.meanings.nouns for agent in item.meanings.agents for i in words.items)
         or (item.has("exactly") and _is_only(words, request, item))
         or (item.spoken in words.language.figure_nouns and any(request.all_asked()))
+        or _is_group_again(request, item)
         or (item.has(*EACH) and bool(request.days) and request.target is not None)
     )
+
+
+def _is_group_again(request: DataRequest, item: Item) -> bool:
+    """Whether it names what is put together by: per country, only countries with five."""
+    bounded = bool(request.bounds or request.having)
+    columns = [column for group in request.groups if isinstance(group, tuple) for column in group]
+    return bounded and any(column in columns for column in item.meanings.columns)
 
 
 def _is_only(words: Words, request: DataRequest, item: Item) -> bool:
@@ -159,7 +167,12 @@ def _read_two_periods(request: DataRequest, one: Days, other: Days) -> None:
     if within is not None and one.columns == other.columns:
         request.days.append(Days(within, one.columns))
         return
-    if request.either and first.end is not None and second.start is not None:
+    if (
+        request.either
+        and not request.compares
+        and first.end is not None
+        and second.start is not None
+    ):
         if first.end + timedelta(days=1) != second.start:
             raise Unclear("two stretches of days")
         request.days.append(Days(replace(first, end=second.end), one.columns))

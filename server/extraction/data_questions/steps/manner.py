@@ -134,6 +134,7 @@ def _read_compare(words: Words, request: DataRequest, item: Item) -> None:
     """Whether two names are told side by side: A versus B, more A or B."""
     request.either |= item.spoken in words.language.alternatives
     several = sum(bool(other.meanings.values) for other in words.items) > 1
+    several |= sum(other.kind == "period" for other in words.items) > 1
     said = item.spoken
     if several and (item.has("more") or said not in words.language.alternatives):
         request.compares = True

@@ -165,8 +165,8 @@ def _read_told(words: Words, request: DataRequest, item: Item) -> None:
             request.facts.append(tuple(known.done))  # that one can rent was not rented
     elif known.dates:
         use(item)
-        close = words.items[max(0, item.place - _FEW_WORDS - 1) : item.place]
-        is_asked = any(other.has("day") for other in close)  # the date the customer wants it by
+        lead = words.items[max(0, item.place - _FEW_WORDS - 1) : item.place]
+        is_asked = any(other.has("day") for other in lead)  # the date the customer wants it by
         if request.when or request.shows_days or is_asked:
             request.shown.append(tuple(known.dates))
         else:
@@ -189,6 +189,10 @@ def _is_price(words: Words, item: Item) -> bool:
 
 def _read_flag(words: Words, request: DataRequest, item: Item, flags: Columns) -> None:
     use(item)
+    after = next((i for i in words.after(item) if i.spoken in words.language.included), None)
+    if after is not None and after.clause == item.clause and after.place - item.place <= _FEW_WORDS:
+        use(after)
+        return  # discontinued ones included
     if request.target is None and _is_verdict(words):
         request.shown.append(flags)
     else:
