@@ -132,7 +132,10 @@ class _Composer:
         _add(parts, "", shown, ", ")
         ties = query.ties and query.limit is not None and bool(order)
         if ties:
-            _add(parts, ", RANK() OVER (ORDER BY ", order, ", ")
+            parts.append(", RANK() OVER (")
+            each: list[Parts] = [[source.column(path)] for path in query.each]
+            _add(parts, "PARTITION BY ", each, ", ")
+            _add(parts, " ORDER BY ", order, ", ")
             parts.append(f") AS {_PLACE}")
         parts += [" FROM ", source.joined()]
         _add(parts, " WHERE ", where)
@@ -141,8 +144,9 @@ class _Composer:
         _add(parts, " HAVING ", having)
         if ties:
             names = ", ".join(_quoted(titles.of(one)) for one in query.select)
-            place = f"{_PLACE} <= {query.limit:d} ORDER BY {_PLACE}, "
-            return ["SELECT ", names, " FROM (", *parts, ") AS ranked WHERE ", place, names]
+            first = f"{_PLACE} <= {query.limit:d} ORDER BY "
+            place = "" if query.each else f"{_PLACE}, "
+            return ["SELECT ", names, " FROM (", *parts, ") AS ranked WHERE ", first, place, names]
         _add(parts, " ORDER BY ", order, ", ")
         if query.limit is not None:
             parts.append(f" LIMIT {query.limit:d}")

@@ -34,12 +34,7 @@ class Figure(_Part):
     of: str = ""
     since: str = ""
     """A column of days before `of`: what it is then about are the days from one to the other."""
-    ties: bool = False
-    """Whether rows that are as good as the last one are shown too, beyond the limit."""
     distinct: bool = False
-    counted: str = ""
-    """The table that each row stands for, where only their number is asked for: of customers with
-    five orders."""
     scale: float = 1
     """What it is divided by: milliseconds that are asked for in minutes."""
     unit: str = ""
@@ -96,6 +91,8 @@ class DataQuery(_Part):
     limit: int | None = Field(default=None, ge=1, le=1_000)
     ties: bool = False
     """Whether rows that are as good as the last one are shown too, beyond the limit."""
+    each: tuple[Path, ...] = ()
+    """What the limit holds for, each by itself: the cheapest product of every category."""
     distinct: bool = False
     counted: str = ""
     """The table that each row stands for, where only their number is asked for: of customers with

@@ -87,6 +87,9 @@ class Composition:
         self._check_averages()
         self._add_top()
         limit = self._limit()
+        each = self._first_of_each()
+        if each:
+            limit, self._by = self._request.limit or 1, []
         if limit is not None and self._listed is None and not self._by:
             raise Unclear("the best of what")
         orders = self._orders or self._sorted() or self._usual_order()
@@ -103,7 +106,8 @@ class Composition:
             group=tuple(dict.fromkeys(self._by)),
             order=tuple(orders),
             limit=limit,
-            ties=limit == 1 and self._request.limit is None,
+            ties=bool(each) or (limit == 1 and self._request.limit is None),
+            each=each,
         )
 
     def _counts_groups(self) -> bool:
@@ -271,14 +275,32 @@ class Composition:
             raise Unclear("nothing says what is best")
         self._orders.append(Order(by=self._figures[0], descending=self._request.top_down))
 
+    def _first_of_each(self) -> tuple[str, ...]:
+        """What the best of each is asked for: the most expensive product of every category."""
+        of_columns = any(isinstance(one.by, Column) for one in self._meant.order)
+        if not (of_columns and self._meant.groups and self._is_superlative()):
+            return ()
+        one_row_each = self._listed is not None and not self._joined.ways[self._listed]
+        if self._figures or self._having or self._joined.multiplies or not one_row_each:
+            raise Unclear("the first of each")
+        spans = [one for one in self._by if isinstance(one, Span)]
+        if spans:
+            raise Unclear("the first of each")
+        groups = [group for group in self._meant.groups if isinstance(group, Need)]
+        paths = [self._joined.path(group, key) for group in groups
+                 for key in self._choice.model.tables[group.table].key]  # fmt: skip
+        paths += [
+            self._choice.path(self._joined, group)
+            for group in self._meant.groups
+            if isinstance(group, Column)
+        ]
+        return tuple(paths)
+
     def _limit(self) -> int | None:
         """How many rows are shown: of one end one, or a few where several are asked for."""
         request = self._request
         if request.limit is not None or not request.order or self._has_both_ends:
             return request.limit
-        of_columns = any(isinstance(one.by, Column) for one in self._meant.order)
-        if of_columns and self._meant.groups and self._is_superlative():
-            raise Unclear("the first of each")  # the most expensive product of every category
         if self._listed is None:
             return 1 if self._meant.groups and self._is_superlative() else None
         if request.direction or (self._by and not self._is_superlative()):

@@ -18,7 +18,10 @@ def read_groups(words: Words, request: DataRequest) -> None:
         if item.role or not item.has("each", "by", "sorts"):
             continue
         after = words.free(item, 1)
-        if after is None or _is_done(after):
+        if item.has("by") and after is not None and _is_agent(words, item, after):
+            use(item)  # bought by customers from the UK
+            continue
+        if after is None or _is_done(after) or _is_of_each_left(words, item, after):
             _read_of_each(words, request, item)
             continue
         if item.has("by", "sorts") and words.names_amount(after) and not after.meanings.nouns:
@@ -32,6 +35,20 @@ def read_groups(words: Words, request: DataRequest) -> None:
             continue
         elif not (item.has("by") and after.meanings.values and not after.meanings.nouns):
             _read_group(words, request, item, after)
+
+
+def _is_agent(words: Words, item: Item, after: Item) -> bool:
+    """Whether it leads to who did what a verb says, which several did."""
+    before = words.previous(item)
+    done = before is not None and bool(before.meanings.done) and not before.names_table
+    value = words.beside(after, 1)
+    return done and after.names_table and after.meanings.plural and value is not None
+
+
+def _is_of_each_left(words: Words, item: Item, after: Item) -> bool:
+    """Whether a number of each is told, and nothing is put together by it: of each are left."""
+    beside = words.next(item)
+    return item.has("each") and beside is not after and bool(words.numbers(after))
 
 
 def _is_done(item: Item) -> bool:
@@ -99,7 +116,9 @@ def _read_group(words: Words, request: DataRequest, lead: Item, after: Item) -> 
         if need is not None and not head.meanings.plural:
             use(head, role="operator")
             group = need
-    use(lead, after, role="operator")
+    use(lead, role="operator")
+    if not after.meanings.values or after.names_table:
+        use(after, role="operator")  # of each album by a name, that is one of those alone
     request.groups.append(group)
     _read_second(words, request, after)
 
