@@ -588,6 +588,7 @@ class DataWords(LanguagePart):
     sellers: WordSet = NO_WORDS
     orderings: WordSet = NO_WORDS
     included: WordSet = NO_WORDS
+    originally: dict[str, str] = {}
     empties: WordSet = NO_WORDS
     nobody: WordSet = NO_WORDS
     date_noun: str = ""

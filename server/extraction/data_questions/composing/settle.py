@@ -55,6 +55,9 @@ def settle_target(words: Words, request: DataRequest) -> None:
     _order_rows(words.model, request)
     if request.who and request.target is not None and request.groups and not request.figures:
         raise Unclear("who, of each")
+    if request.who and request.counted is not None and (request.having or request.order):
+        request.figures.append(Asked("count", rows=request.counted, distinct=True))
+        request.counted = None  # who spent more than 50, and in how many orders
     if request.counted is not None and _says_bound_again(request):
         request.target, request.counted = request.target or next(iter(request.also), None), None
     asks_rows = not (request.figures or request.order or request.having or request.shown)
@@ -124,6 +127,8 @@ def _says_bound_again(request: DataRequest) -> bool:
     """Whether what is counted has a bound: who is in more than 20 films, and in how many films."""
     counted = request.counted
     rows = [bound.asked.rows for bound in request.having]
+    ordered = [one.by for one in request.order if isinstance(one.by, Asked)]
+    rows += [Need(table) for asked in ordered for table in asked.done]
     others = [need for need in request.also if need != counted]
     return counted in rows and bool(request.target or others) and not request.groups
 

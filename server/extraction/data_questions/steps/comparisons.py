@@ -21,6 +21,9 @@ _NEAR: Final = 2
 """So far a column stands from its number: 20 units in stock."""
 
 
+_FEW: Final = 3
+
+
 def read_comparisons(words: Words, request: DataRequest) -> None:
     """More than 5 orders, between 10 and 20 dollars, below the reorder level."""
     for item in words.items:
@@ -259,6 +262,12 @@ def _bounded_beside(
     numbers = words.numbers(before)
     if before is not None and numbers:
         use(before)
+    if before is not None and before.has("costs") and not numbers:
+        near = words.items[max(0, before.place - _FEW) : before.place]
+        told = next((i for i in reversed(near) if words.numbers(i) and not i.role), None)
+        if told is not None and not told.is_amount:
+            use(before, told)  # replacing the disc costs more than 27
+            return words.numbers(told)
     return numbers
 
 

@@ -67,7 +67,8 @@ def _stock_of_each(words: Words, request: DataRequest, item: Item) -> Columns:
     before = any(other.place < item.place for other in told)
     if not before or not (request.groups or each):
         return ()
-    use(*(other for other in told if not other.role), *([each] if each is not None else []))
+    said_again = [other for other in told if not other.role and other.place > item.place]
+    use(*said_again, *([each] if each is not None else []))
     return stocks
 
 

@@ -94,10 +94,14 @@ def _is_said(words: Words, request: DataRequest, item: Item) -> bool:
         or (item.has("acquired") and request.subject is not None)
         or any(agent in i.meanings.nouns for agent in item.meanings.agents for i in words.items)
         or (item.has("exactly") and _is_only(words, request, item))
-        or (item.spoken in words.language.figure_nouns and any(request.all_asked()))
+        or (item.spoken in words.language.figure_nouns and _tells_figures(request))
         or _is_group_again(request, item)
         or (item.has(*EACH) and bool(request.days) and request.target is not None)
     )
+
+
+def _tells_figures(request: DataRequest) -> bool:
+    return request.counted is not None or any(request.all_asked())
 
 
 def _is_group_again(request: DataRequest, item: Item) -> bool:

@@ -102,6 +102,8 @@ def _read_order_by_number(words: Words, request: DataRequest, item: Item, count:
 
 def _read_group(words: Words, request: DataRequest, lead: Item, after: Item) -> None:
     group = _group_of(words, after)
+    if group is None and lead.has("each") and not lead.has("by"):
+        group = tuple(c for c in after.meanings.columns if words.kind(c) == "money") or None
     if group is None:
         following = words.free(after, 1)  # each of our support reps
         if after.kind == "unknown" or following is None:

@@ -74,6 +74,10 @@ def _order_after_end(words: Words, item: Item) -> Item | None:
     passed = rest[:between]
     if any(other.role or other.meanings.values or other.is_amount for other in passed):
         return None
+    bare = item.has("most", "least") and item.last_word in words.language.ends_of_number
+    counts = any(other.has("counts", "totals", "averages", "money") for other in words.items)
+    if bare and not counts and any(other.kind == "unknown" for other in passed):
+        return None  # most urgent first
     use(*passed)  # the biggest spender first
     return rest[between]
 

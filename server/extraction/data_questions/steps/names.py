@@ -34,7 +34,7 @@ def read_number(words: Words, request: DataRequest, item: Item) -> None:
 def read_value(words: Words, request: DataRequest, item: Item) -> None:
     """A value, with the noun beside it that says what it is of: the artist Queen."""
     near = _read_nouns_beside(words, item)
-    if _read_role(words, request, item):
+    if _read_role(words, request, item) or _read_original(words, request, item):
         return
     values = values_of(item)
     exact = [
@@ -146,6 +146,28 @@ def _read_nouns_beside(words: Words, item: Item) -> set[str]:
             if not other.role and (step == 1 or not other.meanings.plural):
                 use(other)
     return near
+
+
+def _read_original(words: Words, request: DataRequest, item: Item) -> bool:
+    """What it was originally: by a link that is called so."""
+    said = next((i for i in words.items if i.spoken in words.language.originally), None)
+    if said is None:
+        return False
+    tables = words.model.tables
+    for value in values_of(item):
+        for name, table in tables.items():
+            for link in table.links:
+                called = {word for one in link.called for word in one.split(" ")}
+                own = link.table == value.table
+                if own and not called.isdisjoint(words.language.originally[said.spoken].split(" ")):
+                    verb = words.next(said)
+                    use(said, *([verb] if verb is not None and verb.kind == "unknown" else []))
+                    use(item, role="value")
+                    request.named.append(
+                        Named((value,), need=Need(link.table, name, link.columns[0]))
+                    )
+                    return True
+    return False
 
 
 def _is_in_text(words: Words, value: Value) -> bool:

@@ -247,7 +247,7 @@ def _read_column(words: Words, request: DataRequest, item: Item) -> None:
         if not columns or (own and all(column in names for column in own)):
             use(item)
             return
-    listed = subject is not None or request.everything
+    listed = subject is not None or request.everything or bool(request.groups)
     if listed and item.place > 0 and _is_in_stock(words, item):
         stocks = set(columns_called(words.model, words.language.stocks))
         near = [c for c in item.meanings.columns if Column(c.table, c.column) in stocks]

@@ -1,6 +1,6 @@
 """What is asked for, where a noun, a verb or a value tells it."""
 
-from server.extraction.data_questions.asked import DataRequest
+from server.extraction.data_questions.asked import DataRequest, Unclear
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.words import Words, need_of, use
@@ -12,6 +12,9 @@ def read_target(words: Words, request: DataRequest) -> None:
     if request.counted is not None or (request.figures and not (request.order or request.top)):
         return
     _read_listed(words, request)
+    if (owner := _whose(words)) is not None:
+        request.target, request.plural = owner, True
+        return
     for item in words.left():
         if item.has("everything"):
             request.everything = True
@@ -23,6 +26,10 @@ def read_target(words: Words, request: DataRequest) -> None:
             target, plural = _agent(words), True
         else:
             target, plural = _implied(words, item), True
+            before = words.previous(item)
+            is_asked = before is not None and before.last_word in words.language.which
+            if request.end_of_days and is_asked and item.names_table:
+                raise Unclear("when, and which")
             if target is None and (named := _by_name(words, item)) is not None:
                 target = named
                 use(item)
@@ -36,6 +43,15 @@ def read_target(words: Words, request: DataRequest) -> None:
     if acquired and not request.who:
         request.everything = True  # what do we buy from a supplier
         use(*acquired)
+
+
+def _whose(words: Words) -> Need | None:
+    """Those who have what a column holds: whose notes mention French."""
+    if words.items[0].spoken not in words.language.whose:
+        return None
+    first = words.first()
+    tables = {column.table for column in first.meanings.columns} if first is not None else set()
+    return Need(*tables) if len(tables) == 1 else None
 
 
 def _read_listed(words: Words, request: DataRequest) -> None:
