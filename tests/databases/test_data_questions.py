@@ -196,6 +196,69 @@ SOLD_BY_GENRE = (
          "GROUP BY customer_id HAVING COUNT(*) > 5"),
         ("how many open invoices are there?",
          "SELECT COUNT(*) FROM invoices WHERE status = 'open'"),
+        ("tracks by Blue Heron with their length in minutes, longest first",
+         "SELECT t.name, milliseconds / 60000.0 FROM tracks t JOIN albums USING (album_id) "
+         "JOIN artists a USING (artist_id) WHERE a.name = 'Blue Heron'"),
+        ("how many minutes of music are on Album A?",
+         "SELECT SUM(milliseconds) / 60000.0 FROM tracks JOIN albums USING (album_id) "
+         "WHERE title = 'Album A'"),
+        ("which artist has the most albums?",
+         "SELECT name FROM artists JOIN albums USING (artist_id) GROUP BY 1 HAVING COUNT(*) = 2"),
+        ("the most expensive track of each genre",
+         "SELECT g.name, t.name FROM tracks t JOIN genres g USING (genre_id) WHERE unit_price = "
+         "(SELECT MAX(unit_price) FROM tracks x WHERE x.genre_id = g.genre_id)"),
+        ("how many customers have at least 6 invoices?",
+         "SELECT COUNT(*) FROM (SELECT 1 FROM invoices GROUP BY customer_id "
+         "HAVING COUNT(*) >= 6)"),
+        ("list the customers from France and the number of invoices each of them has",
+         "SELECT first_name, last_name, COUNT(*) FROM customers JOIN invoices USING (customer_id) "
+         "WHERE country = 'France' GROUP BY customer_id"),
+        ("which customers spent more than 30 in total, with the amount, highest first?",
+         "SELECT first_name, last_name, SUM(total) FROM customers JOIN invoices USING "
+         "(customer_id) GROUP BY customer_id HAVING SUM(total) > 30"),
+        ("customers outside France and Portugal",
+         "SELECT first_name, last_name FROM customers "
+         "WHERE country NOT IN ('France', 'Portugal')"),
+        ("customers sorted by last name", "SELECT first_name, last_name FROM customers"),
+        ("revenue for each month of 2026, in order of month",
+         "SELECT substr(invoice_date, 1, 7), SUM(total) FROM invoices "
+         "WHERE invoice_date LIKE '2026%' GROUP BY 1"),
+        ("Which invoices have not been paid yet? Show the customer and the total.",
+         "SELECT invoice_id, first_name, last_name, total FROM invoices JOIN customers "
+         "USING (customer_id) WHERE paid_date IS NULL"),
+        ("who bought Glass Song 15 but never Stone Song 14?",
+         "WITH bought AS (SELECT customer_id, name FROM invoices JOIN invoice_lines "
+         "USING (invoice_id) JOIN tracks USING (track_id)) SELECT first_name, last_name FROM "
+         "customers WHERE customer_id IN (SELECT customer_id FROM bought WHERE name = 'Glass Song "
+         "15') AND customer_id NOT IN (SELECT customer_id FROM bought WHERE name = 'Stone Song "
+         "14')"),
+        ("what is on invoice 12: track, quantity and price?",
+         "SELECT t.name, quantity, l.unit_price FROM invoice_lines l JOIN tracks t "
+         "USING (track_id) WHERE invoice_id = 12"),
+        ("what is our stock worth per genre?",
+         "SELECT g.name, SUM(unit_price * units_in_stock) FROM tracks JOIN genres g "
+         "USING (genre_id) GROUP BY 1"),
+        ("which 3 jazz tracks cost the most?",
+         "SELECT t.name FROM tracks t JOIN genres g USING (genre_id) WHERE g.name = 'Jazz' "
+         "ORDER BY unit_price DESC LIMIT 3"),
+        ("who bought Glass Song 3, and when?",
+         "SELECT DISTINCT first_name, last_name, invoice_date FROM customers JOIN invoices "
+         "USING (customer_id) JOIN invoice_lines USING (invoice_id) JOIN tracks t "
+         "USING (track_id) WHERE t.name = 'Glass Song 3'"),
+        ("who bought more than twice in 2026?",
+         "SELECT first_name, last_name FROM customers JOIN invoices USING (customer_id) "
+         "WHERE invoice_date LIKE '2026%' GROUP BY customer_id HAVING COUNT(*) > 2"),
+        ("did we make more money in 2025 or in 2026?",
+         "SELECT substr(invoice_date, 1, 4), SUM(total) FROM invoices GROUP BY 1"),
+        ("revenue in 2026, from March on",
+         "SELECT SUM(total) FROM invoices WHERE invoice_date >= '2026-03-01' "
+         "AND invoice_date < '2027-01-01'"),
+        ("employees except Grace Hall",
+         "SELECT first_name, last_name FROM employees WHERE employee_id <> 1"),
+        ("which tracks has Ana Silva never bought?",
+         "SELECT name FROM tracks WHERE track_id NOT IN (SELECT track_id FROM invoice_lines "
+         "JOIN invoices USING (invoice_id) JOIN customers USING (customer_id) "
+         "WHERE first_name = 'Ana' AND last_name = 'Silva')"),
     ],
 )  # fmt: skip
 async def test_a_question_gets_the_rows_that_it_asks_for(
@@ -217,6 +280,7 @@ async def test_a_question_gets_the_rows_that_it_asks_for(
         ("rock tracks with explicit lyrics", "explicit"),
         ("please raise the price of Night Song 9 to 3", "raise"),
         ("revenue by country excluding taxes", "taxes"),
+        ("how many tracks did Ana Silva return", "return"),
     ],
 )
 async def test_a_word_that_was_not_read_is_named_and_nothing_runs(
@@ -225,6 +289,19 @@ async def test_a_word_that_was_not_read_is_named_and_nothing_runs(
     answer = await opened.ask(ask)
     assert answer.metadata.get("tool_execution") is None, answer.metadata["tool_execution"]
     assert word in answer.content
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "which artists are from France?",  # somebody there may have bought them
+        "what did Ana Silva buy on her last invoice?",
+        "show the tracks of Album A in album order",
+        "who manages each artist, and in which country?",
+    ],
+)
+async def test_what_could_be_meant_otherwise_is_not_answered(opened: Opened, ask: str) -> None:
+    assert (await opened.ask(ask)).metadata.get("tool_execution") is None
 
 
 @pytest.mark.parametrize("ask", ["delete invoice 12", "don't list the albums by Blue Heron"])
@@ -307,6 +384,11 @@ async def test_other_databases_give_the_same_rows(
                 "average number of tracks per album",
                 "what percentage of our revenue comes from France?",
                 "share of the revenue by country",
+                "which artist has the most albums?",
+                "the most expensive track of each genre",
+                "how many customers have at least 6 invoices?",
+                "how many minutes of music are on Album A?",
+                "employees except Grace Hall",
             ):
                 answer = await opened.ask(ask)
                 arguments = {"query": answer.metadata["tool_execution"]["parameters"]["query"]}
