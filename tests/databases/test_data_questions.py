@@ -226,12 +226,12 @@ SOLD_BY_GENRE = (
         ("Which invoices have not been paid yet? Show the customer and the total.",
          "SELECT invoice_id, first_name, last_name, total FROM invoices JOIN customers "
          "USING (customer_id) WHERE paid_date IS NULL"),
-        ("who bought Glass Song 15 but never Stone Song 14?",
+        ("who bought Glass Song 15 but never Stone Song 6?",
          "WITH bought AS (SELECT customer_id, name FROM invoices JOIN invoice_lines "
          "USING (invoice_id) JOIN tracks USING (track_id)) SELECT first_name, last_name FROM "
          "customers WHERE customer_id IN (SELECT customer_id FROM bought WHERE name = 'Glass Song "
          "15') AND customer_id NOT IN (SELECT customer_id FROM bought WHERE name = 'Stone Song "
-         "14')"),
+         "6')"),
         ("what is on invoice 12: track, quantity and price?",
          "SELECT t.name, quantity, l.unit_price FROM invoice_lines l JOIN tracks t "
          "USING (track_id) WHERE invoice_id = 12"),
