@@ -99,6 +99,45 @@ def test_an_average_for_each_of_other_things_divides_by_their_number() -> None:
     )
 
 
+def test_the_best_of_each_are_those_of_the_first_place_among_them() -> None:
+    text, _ = composed(
+        table="orders",
+        select=["customer_id.name", "total"],
+        order=[{"by": "total", "descending": True}],
+        limit=1,
+        ties=True,
+        each=["customer_id.id"],
+    )
+    assert text == (
+        'SELECT "customer", "total" FROM (SELECT t1."name" AS "customer", t0."total" AS "total", '
+        'RANK() OVER (PARTITION BY t1."id" ORDER BY t0."total" DESC) AS "its_place" FROM "orders" '
+        'AS t0 LEFT JOIN "odd ""customers""" AS t1 ON t0."customer_id" = t1."id") AS ranked '
+        'WHERE "its_place" <= 1 ORDER BY "customer", "total"'
+    )
+
+
+def test_what_has_a_bound_is_counted_by_its_groups() -> None:
+    bound = {"of": {"operation": "count"}, "comparison": "least", "value": 5}
+    text, values = composed(
+        table="orders",
+        select=["customer_id.id"],
+        tests=[bound],
+        group=["customer_id.id"],
+        counted='odd "customers"',
+    )
+    assert text.startswith('SELECT COUNT(*) AS "number_of_customers" FROM (SELECT t1."id"')
+    assert text.endswith("HAVING COUNT(*) >= ?) AS counted")
+    assert values == [5]
+
+
+def test_a_length_is_told_in_another_unit_row_by_row() -> None:
+    length = {"operation": "value", "of": "total", "scale": 60.0, "unit": "hours"}
+    text, _ = composed(table="orders", select=["id", length])
+    assert text == (
+        'SELECT t0."id" AS "id", t0."total" / 60.0 AS "total_in_hours" FROM "orders" AS t0'
+    )
+
+
 @pytest.mark.parametrize(
     ("query", "what"),
     [
@@ -112,6 +151,9 @@ def test_an_average_for_each_of_other_things_divides_by_their_number() -> None:
         ({"table": "orders", "select": ["id"], "sql": "x"}, "query.sql: Extra inputs"),
         ({"table": "orders", "select": ["id"], "tests": [{"of": "id", "comparison": "or 1=1"}]},
          "query.tests.0.comparison"),
+        ({"table": "orders", "select": ["id"], "counted": "x; DROP"}, "no 'x; DROP'"),
+        ({"table": "orders", "select": ["id"], "order": [{"by": "id"}], "limit": 1, "ties": True,
+          "each": ["id) --"]}, "no 'id) --'"),
         ({"table": "orders", "select": ["id"], "lacking": [{"table": "orders", "up": ["x"]}]},
          "no 'x'"),
     ],
@@ -130,14 +172,27 @@ TEXTS = st.one_of(st.text(max_size=30), st.sampled_from(["'; --", '" OR 1=1', "\
     comparison=st.sampled_from(["is", "not", "more", "less", "contains", "from", "until"]),
     limit=st.one_of(st.none(), st.integers(1, 1_000)),
     each=st.sampled_from(["day", "month", "year"]),
+    ties=st.booleans(),
+    counted=st.sampled_from(["", "orders"]),
+    unit=TEXTS,
 )
 @settings(max_examples=60, deadline=None)
 def test_whatever_is_asked_is_one_select_with_its_values_bound(
-    value: str, comparison: str, limit: int | None, each: str
+    value: str,
+    comparison: str,
+    limit: int | None,
+    each: str,
+    ties: bool,
+    counted: str,
+    unit: str,
 ) -> None:
+    longest = {"operation": "highest", "of": "total", "scale": 2.0, "unit": unit}
     text, values = composed(
         table="orders",
-        select=[{"column": "placed", "each": each}, {"operation": "count"}],
+        select=[{"column": "placed", "each": each}, {"operation": "count"}, longest],
+        order=[{"by": {"operation": "count"}}],
+        ties=ties,
+        counted=counted,
         tests=[{"of": "customer_id.name", "comparison": comparison, "value": value}],
         group=[{"column": "placed", "each": each}],
         limit=limit,
@@ -145,4 +200,4 @@ def test_whatever_is_asked_is_one_select_with_its_values_bound(
     statements = sqlglot.parse(text.replace("?", ":v"), dialect="sqlite")
     assert [type(one).__name__ for one in statements] == ["Select"]
     assert values == [value]
-    assert len(value) < 4 or value not in text
+    assert len(value) < 4 or value == unit or value not in text
