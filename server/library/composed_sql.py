@@ -170,6 +170,10 @@ class _Composer:
             case "contains":
                 found = self._bound(test.value, "search")
                 return ["LOWER(", *of, ") LIKE LOWER(", found, ") ESCAPE '\\'"]
+            case "lacks":
+                found = self._bound(test.value, "search")
+                like = ["LOWER(", *of, ") NOT LIKE LOWER(", found, ") ESCAPE '\\'"]
+                return ["(", *of, " IS NULL OR ", *like, ")"]
             case "in":
                 return [*of, " IN (", self._bound(test.value, "list"), ")"]
         if test.than:

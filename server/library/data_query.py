@@ -10,7 +10,18 @@ Path = Annotated[str, Field(min_length=1)]
 Operation = Literal["count", "sum", "average", "lowest", "highest", "value"]
 """`value` is that of each row, in another unit."""
 Comparison = Literal[
-    "is", "not", "in", "more", "least", "less", "most", "from", "until", "contains", "given"
+    "is",
+    "not",
+    "in",
+    "more",
+    "least",
+    "less",
+    "most",
+    "from",
+    "until",
+    "contains",
+    "lacks",
+    "given",
 ]
 """`least` and `most` are bounds that count, `more` and `less` do not. `from` and `until` are days,
 `until` the first one that does not count; `given` is whether there is a value at all."""

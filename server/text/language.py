@@ -589,6 +589,10 @@ class DataWords(LanguagePart):
     orderings: WordSet = NO_WORDS
     included: WordSet = NO_WORDS
     originally: dict[str, str] = {}
+    being_from: WordSet = NO_WORDS
+    relatives: WordSet = NO_WORDS
+    altogether: Phrases = ()
+    singular_verbs: WordSet = NO_WORDS
     empties: WordSet = NO_WORDS
     nobody: WordSet = NO_WORDS
     date_noun: str = ""

@@ -144,6 +144,8 @@ class DataRequest:
     """Whether all of what is meant is listed, whatever it is."""
     must_show: list[Need] = field(default_factory=list)
     """Those of them that are asked for beside it: the film and the customer."""
+    one: Need | None = None
+    """The one greatest thing whose people are asked for: who placed the biggest order."""
     who: bool = False
     sellers: bool = False
     """Whether those are asked for who sell, and not who buy."""

@@ -213,13 +213,19 @@ class _Cut:
         """What one word means that may be a value: “us” is no country, and US is one."""
         rated = self._is_rated(at)
         written = said.isupper() and (len(said) > 1 or rated)
-        if known.tags and written:
+        is_lead = at == 0 and known.tags == {"frames"} and self._leads_to_noun(at)
+        if known.tags and (written or is_lead):
             return Meanings(values=known.values)
         if "frames" in known.tags:
             known = replace(known, values=[])
         if known.values and not (capital or written):
             return _without_doubtful(known, short=len(self.words[at]) <= _SHORT and not rated)
         return known
+
+    def _leads_to_noun(self, at: int) -> bool:
+        """Whether a noun follows: us customers."""
+        after = self._lexicon.of(self.words[at + 1 : at + 2])
+        return after is not None and bool(after.nouns) and after.plural
 
     def _is_rated(self, at: int) -> bool:
         """Whether a letter is a value by what follows: G rated."""
@@ -229,6 +235,7 @@ class _Cut:
 def _without_doubtful(known: Meanings, *, short: bool) -> Meanings:
     """The meanings without values that one small word is hardly meant as: a, go, best."""
     other = bool(known.nouns or known.columns or known.done or known.dates)
+    short = short and bool(known.tags or other)
     whole = [value for value in known.values if not value.part and not short]
     if known.tags:
         whole = []

@@ -68,6 +68,10 @@ class Words:
         """All parts after one."""
         return self.items[item.place + 1 :]
 
+    def says(self, phrases: Sequence[str]) -> bool:
+        """Whether one of these phrases is a part of the question."""
+        return any(item.spoken in phrases for item in self.items)
+
     def rest_of_clause(self, item: Item) -> Sequence[Item]:
         """The parts after one, up to the next full stop or colon."""
         return [other for other in self.after(item) if other.clause == item.clause]

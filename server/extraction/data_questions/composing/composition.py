@@ -241,6 +241,10 @@ class Composition:
 
     def _check_groups(self) -> None:
         """That groups have figures and bounds have groups; what is in order is in the groups."""
+        counted = self._request.counted
+        groups = (group for group in self._meant.groups if isinstance(group, Need) and group.step)
+        if counted is not None and any(group.table == counted.table for group in groups):
+            raise Unclear("each is one")  # how many people report to each boss
         if self._listed is None:
             if self._by and self._having and not self._figures:
                 self._figures += self._bound_figures()[:1]

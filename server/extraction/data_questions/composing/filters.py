@@ -23,7 +23,8 @@ def row_tests(words: Words, request: DataRequest, choice: Choice, meant: Meant) 
     """The values that are named, and the conditions."""
     joined = meant.joined
     for alternatives in meant.named:
-        if not any(item.has("joins") for item in words.items):
+        verbs = (item for item in words.items if item.has("joins"))
+        if all(item.spoken in words.language.being_from for item in verbs):
             _check_told(request, choice, joined, alternatives.value)
         yield from _value_tests(words, choice, joined, alternatives)
     for column, comparison, value in meant.conditions:
@@ -120,13 +121,16 @@ def _value_tests(
         path = joined.path(need, value.columns[0])
         texts = [one.values[0] for one in named.all]
         if named.negated:
-            yield from (Test(of=path, comparison="not", value=text) for text in texts)
+            other: Comparison = "lacks" if in_list else "not"
+            yield from (Test(of=path, comparison=other, value=text) for text in texts)
         elif in_list:
             yield from (Test(of=path, comparison="contains", value=text) for text in texts)
         else:
             yield Test(of=path, comparison="in", value=texts)
         return
-    comparison: Comparison = "not" if named.negated else "contains" if in_list else "is"
+    comparison: Comparison = "contains" if in_list else "is"
+    if named.negated:
+        comparison = "lacks" if in_list else "not"
     pairs = list(zip(value.columns, value.values, strict=True))
     for column, text in pairs[-1:] if value.part else pairs:
         yield Test(of=joined.path(need, column), comparison=comparison, value=text)

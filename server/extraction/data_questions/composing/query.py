@@ -8,6 +8,7 @@ from server.extraction.data_questions.composing.composition import Composition
 from server.extraction.data_questions.composing.meant import meant_by
 from server.extraction.data_questions.composing.measures import Measures, possible_measures
 from server.extraction.data_questions.composing.settle import (
+    order_rows,
     settle_by_values,
     settle_facts,
     settle_target,
@@ -35,6 +36,7 @@ def compose_query(words: Words, request: DataRequest) -> DataQuery:
                 choice.add(one)
     if not measures and _names_nothing(request, choice):
         settle_by_values(words, request)
+        order_rows(words.model, request)
         if request.target is not None:
             choice.add(request.target)
     if not measures:

@@ -51,8 +51,8 @@ def settle_target(words: Words, request: DataRequest) -> None:
     _list_lines(words.model, request)
     _sum_pieces(words.model, request)
     _leave_out_amounts(words.model, request)
-    _sum_shown(words.model, request)
-    _order_rows(words.model, request)
+    _sum_shown(words, words.model, request)
+    order_rows(words.model, request)
     if request.who and request.target is not None and request.groups and not request.figures:
         raise Unclear("who, of each")
     if request.who and request.counted is not None and (request.having or request.order):
@@ -66,7 +66,8 @@ def settle_target(words: Words, request: DataRequest) -> None:
         return
     if request.groups and (request.counted is not None or request.figures):
         _bound_figures(request)
-    if request.target is None and request.shown and (request.having or request.order):
+    by_shown = request.target is None and not request.who and bool(request.shown)
+    if by_shown and (request.having or request.order):
         request.groups.insert(0, request.shown.pop(0))
         if not request.figures:
             return
@@ -163,9 +164,17 @@ def _settle_by_kind(words: Words, request: DataRequest) -> None:
     request.target = named_row(words.model, request)
 
 
-def _sum_shown(model: DataModel, request: DataRequest) -> None:
+def _sum_shown(words: Words, model: DataModel, request: DataRequest) -> None:
     """Amounts that are asked for by group are added up: freight by country."""
     sums = [_amounts(model, columns) for columns in request.shown]
+    if words.says(words.language.altogether) and sums and all(sums):
+        figures = request.figures or request.counted or request.order or request.having
+        if request.target is not None and request.plural and not figures:
+            request.also.append(request.target)
+            request.target = None  # the freight of the orders, all together
+            request.figures += [Asked("sum", columns=columns) for columns in sums]
+            request.shown.clear()
+            return
     others = request.figures or request.target or request.counted or request.order
     if request.groups and sums and all(sums) and not others:
         request.figures += [Asked("sum", columns=columns) for columns in sums]
@@ -180,7 +189,7 @@ def _bound_figures(request: DataRequest) -> None:
     request.bounds.clear()
 
 
-def _order_rows(model: DataModel, request: DataRequest) -> None:
+def order_rows(model: DataModel, request: DataRequest) -> None:
     """Rows that are listed, cheapest first: of the column that this is said of."""
     target, ends = request.target, request.by_ends
     figures = request.figures or request.order or request.groups or request.having

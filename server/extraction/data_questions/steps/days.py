@@ -38,7 +38,7 @@ def read_days(words: Words, request: DataRequest) -> None:
             if item.value.start is not None and item.value.start > request.today and not columns:
                 raise NotHeld(item.said)  # the future is in no data
             if request.days:
-                _read_two_periods(request, request.days.pop(), Days(item.value, columns))
+                _read_two_periods(words, request, request.days.pop(), Days(item.value, columns))
             elif request.spans:
                 _read_further_period(request, item.value)
             else:
@@ -161,7 +161,7 @@ def _verb_before(words: Words, item: Item) -> Item | None:
     return None
 
 
-def _read_two_periods(request: DataRequest, one: Days, other: Days) -> None:
+def _read_two_periods(words: Words, request: DataRequest, one: Days, other: Days) -> None:
     """2024 and 2025, October and November: each by itself; in 2024 or 2025 is one stretch.
 
     In 2026, from June on, is what both hold.
@@ -182,6 +182,14 @@ def _read_two_periods(request: DataRequest, one: Days, other: Days) -> None:
         request.days.append(Days(replace(first, end=second.end), one.columns))
         return
     each = _calendar(first)
+    done = any(item.meanings.done for item in words.items)
+    listed = (request.target is not None or request.who) and done
+    listed = listed and not (_tells_figures(request) or request.compares)
+    if listed and first.end is not None and second.start is not None:
+        if first.end + timedelta(days=1) != second.start:
+            raise Unclear("two stretches of days")
+        request.days.append(Days(replace(first, end=second.end), one.columns))
+        return
     others = any(group in EACH and group != each for group in request.groups)
     if each is None or _calendar(second) != each or others:
         raise Unclear("two stretches of days")

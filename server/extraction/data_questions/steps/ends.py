@@ -189,6 +189,11 @@ def _read_end_of(words: Words, request: DataRequest, item: Item, after: Item) ->
     elif known.nouns and _is_of_size(words, item) and _earns(words, known.nouns[0].table):
         use(item, role="operator")
         request.order.append(Ordered(Asked("sum", "money"), descending))
+        if not after.meanings.plural and any(
+            other.names_table or other.has("who") for other in words.before(item) if not other.role
+        ):
+            use(after)
+            request.one = need_of(after)
     else:
         use(item, role="operator")
         request.top, request.top_down = True, descending

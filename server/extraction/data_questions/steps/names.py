@@ -58,7 +58,8 @@ def read_contained(words: Words, request: DataRequest, item: Item) -> None:
         other = words.free(item, step)
         if other is None or (other.kind != "unknown" and not other.meanings.values):
             continue
-        if _names_another(words, request, other):
+        in_name = item.first_word in words.language.unit_leads  # with World in the title
+        if not in_name and _names_another(words, request, other):
             use(item)  # playlists containing a track
             return
         said = [other, *_unknown_after(words, other)] if step > 0 else [other]

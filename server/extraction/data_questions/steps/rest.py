@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from server.extraction.data_questions.asked import Bound, Condition, DataRequest, Unclear
-from server.extraction.data_questions.columns import columns_called
+from server.extraction.data_questions.columns import columns_called, columns_of_words
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
-from server.extraction.data_questions.meanings import Column, Columns
+from server.extraction.data_questions.meanings import Column, Columns, Meanings
 from server.extraction.data_questions.steps.names import (
     read_contained,
     read_in_text,
@@ -32,6 +32,9 @@ def read_rest(words: Words, request: DataRequest) -> None:
             request.shown += _parts_of_address(words)
     for item in words.left():
         if item.last_word in words.language.texts:
+            if item.kind == "unknown":  # the plot, where there is a description
+                columns = columns_of_words(words.model, words.language.texts)
+                item.meanings, item.kind = Meanings(columns=[*columns]), "phrase"
             read_in_text(words, request, item)
     for item in words.left():
         if item.has("contains", "about"):
@@ -87,9 +90,13 @@ def _read_who(words: Words, request: DataRequest, item: Item) -> None:
     subject = request.subject
     table = words.model.tables[subject.table] if subject is not None else None
     before = words.previous(item)
+    if before is not None and before.names_table and item.spoken in words.language.relatives:
+        use(item)  # suppliers who provide more than three
+        return
     is_relative = before is not None and before.names_table  # any trainer who has not
     is_own = table is None or table.people or table.pays
-    if subject is None or is_own or is_relative or item is words.first():
+    is_first = item is words.first() and request.one is None
+    if subject is None or is_own or is_relative or is_first:
         request.who = True
         use(item)
         return
@@ -230,6 +237,8 @@ def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
             request.shown.append(own)
             return
         request.shown_names.append(need)
+        if request.one is not None:
+            request.must_show.append(need)
         lead = {other.spoken for other in words.items[max(0, item.place - 2) : item.place]}
         if not words.language.together.isdisjoint(lead):
             request.must_show.append(need)
@@ -240,6 +249,13 @@ def _read_column(words: Words, request: DataRequest, item: Item) -> None:
     """A column that is asked for, or that has to be there: customers with a company."""
     columns: Columns = tuple(item.meanings.columns)
     subject = request.subject
+    done = any(other.meanings.done for other in words.items)
+    if item.has("day") and done and (subject is not None or request.who):
+        table = words.model.tables[subject.table] if subject is not None else None
+        if table is None or table.people or table.pays:
+            use(item)
+            request.shows_days = True  # who rented it, and on which dates
+            return
     if subject is not None:
         names = _names_among(words, columns)
         own = _columns_of(words, item, columns, subject.table)

@@ -11,6 +11,9 @@ def read_target(words: Words, request: DataRequest) -> None:
     """The first noun that does not only say what something beside it is."""
     if request.counted is not None or (request.figures and not (request.order or request.top)):
         return
+    if request.one is not None:
+        request.target = request.one
+        return
     _read_listed(words, request)
     if (owner := _whose(words)) is not None:
         request.target, request.plural = owner, True
@@ -37,12 +40,20 @@ def read_target(words: Words, request: DataRequest) -> None:
                 target, plural = need_of(item), item.meanings.plural
                 use(item)
         if target is not None:
-            request.target, request.plural = target, plural
+            request.target, request.plural = target, plural and not _is_one_of(words, item)
             return
     acquired = [item for item in words.left() if item.has("acquired")]
     if acquired and not request.who:
         request.everything = True  # what do we buy from a supplier
         use(*acquired)
+
+
+def _is_one_of(words: Words, item: Item) -> bool:
+    """Whether one of several is asked for: which of our employees has sold the most."""
+    before = [other.spoken for other in words.before(item)]
+    after = words.next(item)
+    one = {*words.language.which} & {*before} and {*words.language.owned_by} & {*before}
+    return bool(one) and after is not None and after.spoken in words.language.singular_verbs
 
 
 def _whose(words: Words) -> Need | None:

@@ -22,6 +22,8 @@ def read_verbs(words: Words, request: DataRequest) -> None:
     elif nothing and verbs and all(i.has("costs") for i in verbs) and _prices(words, request):
         pass  # what the track costs is its price, and no sum
     elif nothing and verbs and not request.facts:
+        if any(one.comparison == "given" for one in request.conditions):
+            return  # what somebody has taken and not brought back
         if any(item.kind == "unknown" for item in words.items):
             return
         request.figures.append(Asked("sum", "money"))
