@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from server.core.suggestions import shortened
 from server.library.data_model import DataModel
-from server.library.data_query import DataQuery, Figure, Lacking, Span, Test
+from server.library.data_query import Average, DataQuery, Figure, Lacking, Span, Test
 from server.library.model import Parameter, Template
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import (
@@ -176,9 +176,20 @@ class _Composer:
                 return ["(", *of, " IS NULL OR ", *like, ")"]
             case "in":
                 return [*of, " IN (", self._bound(test.value, "list"), ")"]
+        if test.average is not None:
+            inner = self._average(test.average)
+            return [*of, f" {_SIGNS[test.comparison]} (", *inner, ")"]
         if test.than:
             return [*of, f" {_SIGNS[test.comparison]} {source.column(test.than)}"]
         return [*of, f" {_SIGNS[test.comparison]} ", self._bound(test.value)]
+
+    def _average(self, average: Average) -> Parts:
+        inner = _Source(self._model, average.table, f"a{len(self.values)}_")
+        tests = self._tests(inner, average.tests)
+        column = inner.column(average.of)
+        parts: Parts = ["SELECT AVG(", column, ") FROM ", inner.joined()]
+        _add(parts, " WHERE ", tests)
+        return parts
 
     def _lacking(self, source: "_Source", lacking: Lacking) -> Parts:
         inner = _Source(self._model, lacking.table, f"x{len(self.values)}_")

@@ -58,6 +58,14 @@ class Figure(_Part):
     where: tuple["Test", ...] = ()
 
 
+class Average(_Part):
+    """The average of a column over the rows of its table of which something is true."""
+
+    table: str
+    of: Path
+    tests: tuple["Test", ...] = ()
+
+
 class Test(_Part):
     """What is true of a row, or, of a figure, of rows that are put together."""
 
@@ -66,6 +74,8 @@ class Test(_Part):
     value: Any = None
     than: str = ""
     """Another column, in place of a value."""
+    average: Average | None = None
+    """An average, in place of a value."""
 
 
 class Lacking(_Part):

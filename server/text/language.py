@@ -593,6 +593,8 @@ class DataWords(LanguagePart):
     relatives: WordSet = NO_WORDS
     altogether: Phrases = ()
     singular_verbs: WordSet = NO_WORDS
+    every: WordSet = NO_WORDS
+    tails: WordSet = NO_WORDS
     empties: WordSet = NO_WORDS
     nobody: WordSet = NO_WORDS
     date_noun: str = ""

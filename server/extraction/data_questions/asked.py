@@ -82,6 +82,14 @@ class Against(NamedTuple):
     comparison: Comparison
 
 
+class OverAverage(NamedTuple):
+    """A column that is compared with its own average, over all rows or those of one kind."""
+
+    columns: Columns
+    comparison: Comparison
+    kind: "Named | None" = None
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """What a column is compared with; one of several columns is meant."""
@@ -174,6 +182,7 @@ class DataRequest:
     conditions: list[Condition] = field(default_factory=list)
     bounds: list[Bound] = field(default_factory=list)
     against: list[Against] = field(default_factory=list)
+    over_average: list[OverAverage] = field(default_factory=list)
     contained: list[str] = field(default_factory=list)
     """Texts that the name of what is asked for contains."""
     numbered: Need | None = None

@@ -133,7 +133,7 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
                 item.kind, item.value = "money", 0.01 if is_cents else 1  # more than a dollar
             item.place = len(items)
             items.append(item)
-    _tell_clauses(items, reading.text)
+    _tell_clauses(items, reading.text, lexicon)
     for item in items:
         if item.spoken in lexicon.words.imperatives and not _begins(items, item):
             item.meanings = replace(item.meanings, tags=item.meanings.tags - {"frames"})
@@ -143,10 +143,12 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
     return items
 
 
-def _tell_clauses(items: Sequence[Item], text: str) -> None:
+def _tell_clauses(items: Sequence[Item], text: str, lexicon: DataLexicon) -> None:
     for before, item in pairwise(items):
-        ends = _END_OF_CLAUSE.search(text[before.end : item.start])
-        item.clause = before.clause + (ends is not None)
+        gap = text[before.end : item.start]
+        ends = _END_OF_CLAUSE.search(gap) is not None
+        ends |= "," in gap and item.first_word in lexicon.words.tails  # …, with the customer
+        item.clause = before.clause + ends
 
 
 def _begins(items: Sequence[Item], item: Item) -> bool:

@@ -8,11 +8,11 @@ from server.extraction.data_questions.asked import DataRequest, Unclear
 from server.extraction.data_questions.columns import kind_of
 from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.meant import Alternatives, Meant
-from server.extraction.data_questions.joins import Joined
+from server.extraction.data_questions.joins import Joined, Need, join
 from server.extraction.data_questions.meanings import Column, Value
 from server.extraction.data_questions.words import Words
 from server.library.data_model import DataModel
-from server.library.data_query import Comparison, Test
+from server.library.data_query import Average, Comparison, Test
 from server.text.periods import SpokenPeriod
 
 _FAR: Final = 3
@@ -31,10 +31,29 @@ def row_tests(words: Words, request: DataRequest, choice: Choice, meant: Meant) 
         if comparison == "given" and not value:
             _check_one_each(request, choice, joined, column)
         yield Test(of=choice.path(joined, column), comparison=comparison, value=value)
+    for column, comparison, kind in meant.over_average:
+        average = _average_of(choice.model, column, kind)
+        path = choice.path(joined, column)
+        yield Test(of=path, comparison=comparison, average=average)
     for mine, theirs, comparison in request.against:
         need = choice.need_of(mine.table)
         path, than = joined.path(need, mine.column), joined.path(need, theirs.column)
         yield Test(of=path, comparison=comparison, than=than)
+
+
+def _average_of(model: DataModel, column: Column, kind: Value | None) -> Average:
+    """The average of a column, of all rows or of those of a kind."""
+    if kind is None:
+        return Average(table=column.table, of=column.column)
+    inside = join(model, [Need(column.table), Need(kind.table)], [column.table])
+    if inside is None:
+        raise Unclear(f"no way leads to {kind.values[0]}")
+    pairs = zip(kind.columns, kind.values, strict=True)
+    tests = tuple(
+        Test(of=inside.path(Need(kind.table), name), comparison="is", value=text)
+        for name, text in pairs
+    )
+    return Average(table=column.table, of=column.column, tests=tests)
 
 
 def _check_told(request: DataRequest, choice: Choice, joined: Joined, value: Value) -> None:

@@ -46,6 +46,8 @@ def _differing(choice: Choice, meant: Meant) -> Iterator[Column]:
         is_amount = kind_of(choice.model, one.column) in ("money", "number")
         if is_amount and one.comparison not in ("is", "given"):
             yield one.column
+    for over in meant.over_average:
+        yield over.column
     for against in choice.request.against:
         yield from (against.mine, against.theirs)
     for column, period in meant.days:

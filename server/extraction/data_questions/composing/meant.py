@@ -12,6 +12,7 @@ from server.extraction.data_questions.asked import (
     Each,
     Ends,
     Ordered,
+    OverAverage,
     Unclear,
 )
 from server.extraction.data_questions.columns import kind_of
@@ -60,6 +61,14 @@ class Alternatives(NamedTuple):
         return (self.value, *self.others)
 
 
+class OverOwn(NamedTuple):
+    """A column that is compared with its average over rows with a value, or over all."""
+
+    column: Column
+    comparison: Comparison
+    kind: Value | None
+
+
 @dataclass(frozen=True, slots=True)
 class Meant:
     """What is meant by all that is asked for."""
@@ -72,6 +81,7 @@ class Meant:
     order: Sequence[OrderBy]
     days: Sequence[tuple[Column, SpokenPeriod]]
     sorts: Sequence[Column]
+    over_average: Sequence[OverOwn]
     joined: Joined
 
 
@@ -88,7 +98,8 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
     for one in request.against:
         choice.column((one.mine,))
     conditions += [_of_amount(words, request, choice, bound) for bound in request.bounds]
-    compared = [one.column[:2] for one in conditions]
+    over = [_over_own(choice, one) for one in request.over_average]
+    compared = [one.column[:2] for one in conditions] + [one.column[:2] for one in over]
     ordered = [_ordered(choice, one.by, compared) for one in request.order]
     joined = choice.joined()
     order = [
@@ -100,7 +111,15 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
     days = [(day_column(choice, request, joined, d.columns), d.period) for d in request.days]
     for column, _ in days:
         choice.add(choice.need_of(column.table))
-    return Meant(groups, figures, shown, named, conditions, order, days, sorts, choice.joined())
+    return Meant(
+        groups, figures, shown, named, conditions, order, days, sorts, over, choice.joined()
+    )
+
+
+def _over_own(choice: Choice, one: OverAverage) -> OverOwn:
+    column = choice.column(one.columns)
+    kind = choice.value(one.kind) if one.kind is not None else None
+    return OverOwn(column, one.comparison, kind)
 
 
 def _figure_of(choice: Choice, asked: Asked) -> FigureOf:

@@ -10,11 +10,13 @@ from server.extraction.data_questions.asked import (
     Condition,
     DataRequest,
     Having,
+    Named,
+    OverAverage,
 )
 from server.extraction.data_questions.columns import columns_called, columns_with_unit
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Column, Columns, Meanings
-from server.extraction.data_questions.words import Words, need_of, use
+from server.extraction.data_questions.words import Words, need_of, use, values_of
 from server.library.data_query import Comparison
 
 _NEAR: Final = 2
@@ -106,6 +108,12 @@ def _read_equal(words: Words, request: DataRequest, amount: Item) -> None:
 
 def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
     after = _number_word(words, item) or words.beside(item, 1)
+    if (
+        after is not None
+        and after.has("averages")
+        and _read_over_average(words, request, item, after)
+    ):
+        return
     if after is None or (
         not item.has("exactly") and _read_columns_compared(words, request, item, after)
     ):
@@ -121,6 +129,34 @@ def _read_compared(words: Words, request: DataRequest, item: Item) -> None:
         return
     what = _bounded(words, request, _Phrase(after, item, after))
     _add(words, request, what, _comparison(item), after)
+
+
+def _read_over_average(words: Words, request: DataRequest, item: Item, average: Item) -> bool:
+    """Films longer than the average film; beverages that cost more than the average beverage."""
+    degrees = [degree for degree in item.meanings.degrees if degree.compares]
+    columns = tuple(column for degree in degrees for column in degree.columns)
+    before = words.free(item, -1)
+    if not columns and before is not None and before.has("costs"):
+        columns = columns_called(words.model, words.language.prices)
+        use(before)
+    elif not columns:
+        columns = words.numbers(before)
+    if not columns or not item.has("more", "less"):
+        return False
+    kind: Named | None = None
+    for other in words.rest_of_clause(average):
+        if other.meanings.values and not other.role and kind is None:
+            kind = Named(tuple(values_of(other)))
+            use(other, role="value")
+        elif other.names_table:
+            use(other)
+        elif words.numbers(other):
+            use(other)  # than the average price
+        elif not other.is_filler:
+            break
+    use(item, average, role="operator")
+    request.over_average.append(OverAverage(columns, _comparison(item), kind))
+    return True
 
 
 def _number_word(words: Words, item: Item) -> Item | None:

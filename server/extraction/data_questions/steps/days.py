@@ -96,6 +96,7 @@ def _is_said(words: Words, request: DataRequest, item: Item) -> bool:
         or (item.has("exactly") and _is_only(words, request, item))
         or (item.spoken in words.language.figure_nouns and _tells_figures(request))
         or _is_group_again(request, item)
+        or (item.spoken in words.language.than and bool(request.spans))
         or (item.has(*EACH) and bool(request.days) and request.target is not None)
     )
 
@@ -115,6 +116,8 @@ def _is_only(words: Words, request: DataRequest, item: Item) -> bool:
     """Whether “only” leads to a bound or a number of rows that is read: only the first six."""
     after = words.beside(item, 1)
     bounded = bool(request.having or request.bounds) or request.limit is not None
+    if request.groups and after is not None and after.role == "value":
+        return True  # per genre, only for blues and reggae
     if not bounded or after is None:
         return False
     return after.names_table or bool(after.meanings.columns) or after.role == "operator"

@@ -53,8 +53,11 @@ def read_ends(words: Words, request: DataRequest) -> None:
 
 def _read_end(words: Words, request: DataRequest, item: Item) -> None:
     after = words.free(item, 1)
-    if after is not None and after.kind == "period":
-        after = None  # rented most often this year
+    verb = words.free(item, -1)
+    did = verb is not None and bool(verb.meanings.done or verb.has("money_done"))
+    named = after is not None and bool(after.meanings.values) and not after.names_table
+    if after is not None and (after.kind == "period" or (named and did)):
+        after = None  # rented most often this year, earned the most in Canada
     descending = not item.has("least")
     if item.has("selling"):
         use(item, role="operator")

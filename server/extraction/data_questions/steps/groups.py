@@ -18,6 +18,9 @@ def read_groups(words: Words, request: DataRequest) -> None:
         if item.role or not item.has("each", "by", "sorts"):
             continue
         after = words.free(item, 1)
+        if item.spoken in words.language.every and _is_all(words, item):
+            use(item)  # show me every comedy
+            continue
         if item.has("by") and after is not None and _is_agent(words, item, after):
             use(item)  # bought by customers from the UK
             continue
@@ -35,6 +38,13 @@ def read_groups(words: Words, request: DataRequest) -> None:
             continue
         elif not (item.has("by") and after.meanings.values and not after.meanings.nouns):
             _read_group(words, request, item, after)
+
+
+def _is_all(words: Words, item: Item) -> bool:
+    """Whether it only says that all are meant, of which no figure is told."""
+    begins = all(other.is_filler for other in words.before(item))
+    figures = ("counts", "totals", "averages", "money", "units")
+    return begins and not any(other.has(*figures) for other in words.items)
 
 
 def _is_agent(words: Words, item: Item, after: Item) -> bool:

@@ -174,9 +174,6 @@ def _absent(words: Words, tables: tuple[str, ...], item: Item) -> Absent:
     if doer is not None:
         use(doer, role="value")
         absent.named.append(Named(tuple(values_of(doer))))
-    if not words.language.nobody.isdisjoint(item.spoken.split(" ")):
-        payers = [Need(name) for name, table in words.model.tables.items() if table.pays]
-        absent.also.extend(payers if len(payers) == 1 and tables else ())
     for other in words.rest_of_clause(item):
         if other.role:
             continue
@@ -190,4 +187,7 @@ def _absent(words: Words, tables: tuple[str, ...], item: Item) -> Absent:
         elif other.meanings.values:
             use(other, role="value")
             absent.named.append(Named(tuple(values_of(other))))
+    if absent.named and not words.language.nobody.isdisjoint(item.spoken.split(" ")):
+        payers = [Need(name) for name, table in words.model.tables.items() if table.pays]
+        absent.also.extend(payers if len(payers) == 1 and tables else ())
     return absent

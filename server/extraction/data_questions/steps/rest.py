@@ -113,7 +113,7 @@ def _read_who(words: Words, request: DataRequest, item: Item) -> None:
 def _makers(words: Words, request: DataRequest, item: Item) -> Sequence[Need]:
     """Those whom it is by."""
     by = next((other for other in words.after(item) if other.has("by")), None)
-    if by is None or request.target is None:
+    if request.target is None or (by is None and _people_of(words, request, item)):
         return ()
     ways = words.model.reachable[request.target.table]
     called = words.language.agents.keys()
@@ -124,7 +124,7 @@ def _makers(words: Words, request: DataRequest, item: Item) -> Sequence[Need]:
         and not any(step.startswith("<") for step in ways[name][0])
     ]
     if len(found) == 1:
-        use(by)
+        use(*([by] if by is not None else []))
         return found
     return ()
 
