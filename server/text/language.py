@@ -595,6 +595,8 @@ class DataWords(LanguagePart):
     singular_verbs: WordSet = NO_WORDS
     every: WordSet = NO_WORDS
     tails: WordSet = NO_WORDS
+    mailers: WordSet = NO_WORDS
+    mail_names: Phrases = ()
     empties: WordSet = NO_WORDS
     nobody: WordSet = NO_WORDS
     date_noun: str = ""

@@ -167,7 +167,8 @@ def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
         if following is not None and request.counted is not None:
             name = tuple(words.model.tables[request.counted.table].name)
             table = request.counted.table
-            if any((v.table, v.columns) == (table, name) for v in following.meanings.values):
+            whole = (v for v in following.meanings.values if not v.part)
+            if any((v.table, v.columns) == (table, name) for v in whole):
                 raise Unclear("there is one")  # how many stars does the album X have
         use(item)
     elif known.done:

@@ -96,6 +96,7 @@ def _is_said(words: Words, request: DataRequest, item: Item) -> bool:
         or (item.has("exactly") and _is_only(words, request, item))
         or (item.spoken in words.language.figure_nouns and _tells_figures(request))
         or _is_group_again(request, item)
+        or (item.spoken in words.language.number_words and bool(request.absent))
         or (item.spoken in words.language.than and bool(request.spans))
         or (item.has(*EACH) and bool(request.days) and request.target is not None)
     )

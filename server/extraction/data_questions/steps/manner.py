@@ -15,7 +15,7 @@ def read_manner(words: Words, request: DataRequest) -> None:
     for item in words.items:
         if item.role:
             continue
-        if (on_top := _order_after_end(words, item)) is not None:
+        if (on_top := _order_after_end(words, request, item)) is not None:
             use(item, on_top, role="operator")
             _read_order_of_end(words, request, item)
         elif item.has("alphabetical"):
@@ -63,7 +63,7 @@ def read_times(words: Words, request: DataRequest) -> None:
             use(item)
 
 
-def _order_after_end(words: Words, item: Item) -> Item | None:
+def _order_after_end(words: Words, request: DataRequest, item: Item) -> Item | None:
     """What tells that an end is an order of all: longest on top, newest first."""
     if not (item.is_end or item.has("most", "least", "last", "first")):
         return None
@@ -79,6 +79,8 @@ def _order_after_end(words: Words, item: Item) -> Item | None:
     if bare and not counts and any(other.kind == "unknown" for other in passed):
         return None  # most urgent first
     use(*passed)  # the biggest spender first
+    amounts = [numbers for other in passed if (numbers := words.numbers(other))]
+    request.sorts += amounts[:1]  # highest freight first
     return rest[between]
 
 

@@ -37,11 +37,25 @@ def read_rest(words: Words, request: DataRequest) -> None:
                 item.meanings, item.kind = Meanings(columns=[*columns]), "phrase"
             read_in_text(words, request, item)
     for item in words.left():
+        if item.spoken in words.language.mailers and item.kind == "unknown":
+            _read_mailer(words, request, item)
+    for item in words.left():
         if item.has("contains", "about"):
             read_contained(words, request, item)
     for item in words.items:
         if not item.role:
             _read_names(words, request, item)
+
+
+def _read_mailer(words: Words, request: DataRequest, item: Item) -> None:
+    """A gmail address: an email address that contains it."""
+    columns = columns_called(words.model, words.language.mail_names)
+    address = words.free(item, 1)
+    if columns:
+        use(item, role="value")
+        if address is not None and address.meanings.columns:
+            use(address)
+        request.conditions.append(Condition(columns, "contains", f"@{item.spoken}."))
 
 
 def _parts_of_address(words: Words) -> Iterator[Columns]:

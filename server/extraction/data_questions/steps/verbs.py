@@ -1,5 +1,7 @@
 """What verbs of buying, earning and costing come to, where nothing else says what is asked."""
 
+from collections.abc import Sequence
+
 from server.extraction.data_questions.asked import EACH, Asked, DataRequest, NotHeld
 from server.extraction.data_questions.columns import all_columns
 from server.extraction.data_questions.items import Item
@@ -14,6 +16,9 @@ def read_verbs(words: Words, request: DataRequest) -> None:
     nothing = not (
         request.target or request.counted or request.figures or request.order or request.everything
     )
+    if not nothing and _asks_what_was_spent(words, request, verbs):
+        request.also += [request.target] if request.target is not None else []
+        request.target, nothing = None, True
     amounts = [c for c in request.shown if c and all(words.kind(one) == "money" for one in c)]
     if nothing and verbs and amounts and len(amounts) == len(request.shown):
         request.figures += [Asked("sum", columns=columns) for columns in amounts]
@@ -22,7 +27,10 @@ def read_verbs(words: Words, request: DataRequest) -> None:
     elif nothing and verbs and all(i.has("costs") for i in verbs) and _prices(words, request):
         pass  # what the track costs is its price, and no sum
     elif nothing and verbs and not request.facts:
-        if any(one.comparison == "given" for one in request.conditions):
+        if any(
+            one.comparison == "given" and all(words.kind(c) == "date" for c in one.columns)
+            for one in request.conditions
+        ):
             return  # what somebody has taken and not brought back
         if any(item.kind == "unknown" for item in words.items):
             return
@@ -37,6 +45,20 @@ def read_verbs(words: Words, request: DataRequest) -> None:
         use(*verbs)
         _refuse_wages(words, request)
     _read_costs(words, request)
+
+
+def _asks_what_was_spent(words: Words, request: DataRequest, verbs: Sequence[Item]) -> bool:
+    """What have customers in Austria spent: a sum, and no list of those who did."""
+    others = request.counted or request.figures or request.order or request.shown or request.groups
+    if others or request.having or request.target is None or not verbs:
+        return False
+    first, second = words.items[0], words.items[1] if len(words.items) > 1 else words.items[0]
+    begins = first.first_word in words.language.which and second.is_filler
+    auxiliary = not words.language.have_done.isdisjoint(
+        {first.last_word, second.spoken, second.first_word}
+    )
+    spent = all(item.has("money_done") and not item.meanings.done for item in verbs)
+    return begins and auxiliary and spent
 
 
 def _is_money(words: Words, asked: Asked) -> bool:
