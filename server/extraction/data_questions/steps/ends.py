@@ -235,7 +235,7 @@ def _is_of_size(words: Words, item: Item) -> bool:
 def _is_object(words: Words, item: Item) -> bool:
     """Whether what a noun names is counted, as in “has the most tracks”, and not asked for."""
     return any(
-        other.names_table or other.has("who") or other.meanings.columns
+        other.names_table or other.has("who", *EACH) or other.meanings.columns
         for other in words.before(item)
         if not other.role
     )

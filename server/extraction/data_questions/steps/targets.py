@@ -31,6 +31,13 @@ def read_target(words: Words, request: DataRequest) -> None:
             target, plural = _implied(words, item), True
             before = words.previous(item)
             is_asked = before is not None and before.last_word in words.language.which
+            if item.names_table and is_asked and _is_asked_besides(words, item):
+                need = need_of(item)
+                use(item)
+                request.shown_names += [need] if need is not None else []
+                request.must_show += [need] if need is not None else []
+                request.also += [need] if need is not None else []
+                continue
             if request.end_of_days and is_asked and item.names_table:
                 raise Unclear("when, and which")
             if target is None and (named := _by_name(words, item)) is not None:
@@ -46,6 +53,15 @@ def read_target(words: Words, request: DataRequest) -> None:
     if acquired and not request.who:
         request.everything = True  # what do we buy from a supplier
         use(*acquired)
+
+
+def _is_asked_besides(words: Words, item: Item) -> bool:
+    """Whether it is asked of something that has a name: what X costs, and which album it is on."""
+    lead = [other.spoken for other in words.items[max(0, item.place - 3) : item.place]]
+    joined = not words.language.together.isdisjoint(lead)
+    costs = any(other.has("costs") or words.numbers(other) for other in words.before(item))
+    named = [other for other in words.before(item) if other.meanings.values]
+    return joined and costs and len(named) == 1
 
 
 def _is_one_of(words: Words, item: Item) -> bool:
