@@ -44,6 +44,7 @@ _WEEK_STARTS: Final = WEEKDAYS[_ENGLISH.dates.week_starts]
 _NAMING_PERIODS: Final = MONTHS.keys() | _ENGLISH.numbers.ordinals.keys() | {"q", "year"}
 _YEARS_AHEAD, _YEARS = 10, 110
 """A number of four digits is a year within these."""
+_DIGITS_OF_A_DECADE: Final = 2
 _MOST_PERIODS: Final = 8
 _DAY_S: Final = 86_400
 _WEEK: Final = 7
@@ -139,7 +140,7 @@ def _named(reading: ParsedText) -> Iterator[_Named]:
         if index not in timed and index not in amounts:
             found = (
                 _counted(tokens, index, reading.today, lengths)
-                or _day(days, index)
+                or _day(tokens, days, index)
                 or _calendar(tokens, index, reading.today)
             )
         if found is not None:
@@ -147,8 +148,10 @@ def _named(reading: ParsedText) -> Iterator[_Named]:
         index = found.last if found is not None else index + 1
 
 
-def _day(days: set[tuple[int, int, date]], index: int) -> _Named | None:
-    here = [(last, day) for first, last, day in days if first == index]
+def _day(tokens: Tokens, days: set[tuple[int, int, date]], index: int) -> _Named | None:
+    """A day, with the article before it: since the 1st of October."""
+    begins = {index, index + (tokens.word(index) == "the")}
+    here = [(last, day) for first, last, day in days if first in begins]
     if not here:
         return None
     last, day = max(here)
@@ -178,6 +181,9 @@ def _calendar(tokens: Tokens, index: int, today: date) -> _Named | None:
     at = index + (tokens.word(index) == "the")
     word, after = tokens.word(at), tokens.word(at + 1)
     towards = DIRECTIONS.get(word, 0)
+    decade = _decade(tokens, at, today, told=at > index)
+    if decade is not None:
+        return _Named(index, at + 2, decade)
     part = read_part_of_year(tokens, at, today)
     if part is not None:
         return _Named(index, part.last, part.period, open_year=part.open_year)
@@ -214,6 +220,20 @@ def _calendar(tokens: Tokens, index: int, today: date) -> _Named | None:
     if read.open_year and period.start > today:
         period = _years_later(period, -1)
     return _Named(index, read.last, period, open_year=read.open_year)
+
+
+def _decade(tokens: Tokens, at: int, today: date, *, told: bool) -> Period | None:
+    """The 2010s, 1990s; the 90s, where an article tells that it is one."""
+    word = tokens.word(at)
+    glued = tokens.word(at + 1) == "s" and tokens.ends[at] == tokens.starts[at + 1]
+    if not (glued and is_digits(word) and word.endswith("0")):
+        return None
+    first = int(word[:9])
+    if told and len(word) == _DIGITS_OF_A_DECADE:
+        first += 1900 if first > today.year % 100 else 2000
+    elif not _is_year(word, today):
+        return None
+    return Period(date(first, 1, 1), date(first + 9, 12, 31))
 
 
 def _is_year(word: str, today: date) -> bool:
