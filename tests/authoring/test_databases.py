@@ -12,6 +12,7 @@ from server.authoring.databases.survey import LookedAt, Survey, survey_database
 from server.authoring.databases.things import Thing, paths_from, things_of
 from server.authoring.databases.words import words_of_columns
 from server.authoring.drafts import Draft
+from server.authoring.phrases import plural
 from server.errors import RequestInvalid
 from server.tools.sql.address import read_address
 from server.tools.sql.databases import open_database
@@ -310,3 +311,32 @@ def test_what_the_database_cannot_run_is_left_out_and_named(
     made = draft(str(shop))
     assert made.templates == {"templates": []}
     assert "moon is left out: the database does not have what this asks for" in made.notes[-1]
+
+
+def test_of_many_tables_no_more_templates_than_one_reads_through(tmp_path: Path) -> None:
+    path = tmp_path / "many.db"
+    nouns = ("club", "coach", "court", "league", "match", "member", "sponsor", "stadium", "ticket",
+             "trophy", "umpire", "venue", "season", "squad", "kit", "injury")  # fmt: skip
+    with closing(sqlite3.connect(path)) as database:
+        before = ""
+        for noun in nouns:
+            link = f", {before}_id INTEGER REFERENCES {before}s({before}_id)" if before else ""
+            database.execute(
+                f"CREATE TABLE {noun}s ({noun}_id INTEGER PRIMARY KEY, name VARCHAR(40), "
+                f"city VARCHAR(20), price NUMERIC(8,2), founded DATE{link})"
+            )
+            rows = [
+                (n, f"{noun.title()} {n}", ("Rome", "Oslo", "Lima")[n % 3], n * 1.5,
+                 f"20{10 + n % 9}-03-0{1 + n % 9}", *([1 + n % 9] if before else []))
+                for n in range(1, 31)
+            ]  # fmt: skip
+            marks = ", ".join("?" * len(rows[0]))
+            database.executemany(f"INSERT INTO {noun}s VALUES ({marks})", rows)
+            before = noun
+        database.commit()
+    written = draft(str(path))
+    ids = [template["id"] for template in written.templates["templates"]]
+    assert 30 <= len(ids) <= 60
+    assert {f"list_{plural(noun)}" for noun in nouns} <= {*ids}
+    asked = {question["template"] for question in written.questions["questions"]} - {None}
+    assert asked <= {*ids}

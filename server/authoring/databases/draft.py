@@ -24,6 +24,7 @@ _TRY_S: Final = 20.0
 _MOST_TRIES: Final = 24
 _DAYS: Final[Mapping[str, str]] = {"start_date": "2020-01-01", "end_date": "2030-12-31"}
 _MOST_QUESTIONS: Final = 2
+_MOST_TEMPLATES: Final = 60
 
 
 async def draft_from_database(database: Database, name: str, looked_at: LookedAt) -> Draft:
@@ -38,7 +39,7 @@ async def draft_from_database(database: Database, name: str, looked_at: LookedAt
         raise RequestInvalid(f"{database.address.shown} holds no table to ask about")
     things = things_of(survey)
     drafted = _each_once(templates_of(things, survey.kind))
-    tried, notes = await _tried(drafted, database)
+    tried, notes = await _tried(_most_asked(drafted), database)
     templates = [_template(template) for template in tried]
     about = ", ".join(thing.nouns for thing in things if not thing.joins_two)
     domain = {
@@ -70,6 +71,16 @@ def _each_once(drafted: Iterator[DraftTemplate]) -> list[DraftTemplate]:
         if len(alone) >= 2:
             kept.append(replace(template, examples=alone))
     return kept
+
+
+def _most_asked(drafted: Sequence[DraftTemplate]) -> Sequence[DraftTemplate]:
+    """No more templates than an author reads through: lists and amounts before what is rarer.
+
+    What the others would answer is read by the data.
+    """
+    last = sorted(drafted, key=lambda template: template.rank)[_MOST_TEMPLATES:]
+    dropped = {template.id for template in last}
+    return [template for template in drafted if template.id not in dropped]
 
 
 async def _tried(

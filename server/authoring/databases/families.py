@@ -1,6 +1,7 @@
 """The templates of each thing, family by family."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from server.authoring.databases.amounts import Amounts
@@ -20,5 +21,6 @@ def templates_of(things: Sequence[Thing], kind: DatabaseKind) -> Iterator[DraftT
     for thing in things:
         if thing.table.rows == 0 and thing.joins_two:
             continue
-        for family in _FAMILIES:
-            yield from family(thing, things, kind).templates()
+        for rank, family in enumerate(_FAMILIES):
+            for template in family(thing, things, kind).templates():
+                yield replace(template, rank=rank)

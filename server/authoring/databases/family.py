@@ -66,6 +66,8 @@ class DraftTemplate:
     shape: str = "table"
     counters: tuple[str, ...] = ()
     """What looks like it and is not."""
+    rank: int = 0
+    """How soon people ask it: 0 is what they ask first."""
 
 
 class Family(ABC):
