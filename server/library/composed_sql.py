@@ -133,7 +133,7 @@ class _Composer:
         ties = query.ties and query.limit is not None and bool(order)
         if ties:
             parts.append(", RANK() OVER (")
-            each: list[Parts] = [[source.column(path)] for path in query.each]
+            each: list[Parts] = [[source.column(path, inner=True)] for path in query.each]
             _add(parts, "PARTITION BY ", each, ", ")
             _add(parts, " ORDER BY ", order, ", ")
             parts.append(f") AS {_PLACE}")

@@ -207,6 +207,13 @@ SOLD_BY_GENRE = (
         ("the most expensive track of each genre",
          "SELECT g.name, t.name FROM tracks t JOIN genres g USING (genre_id) WHERE unit_price = "
          "(SELECT MAX(unit_price) FROM tracks x WHERE x.genre_id = g.genre_id)"),
+        ("the longest track on each playlist",
+         "SELECT p.name, t.name FROM playlists p JOIN playlist_tracks USING (playlist_id) JOIN "
+         "tracks t USING (track_id) WHERE milliseconds = (SELECT MAX(milliseconds) FROM tracks "
+         "JOIN playlist_tracks x USING (track_id) WHERE x.playlist_id = p.playlist_id)"),
+        ("tracks longer than the average jazz track",
+         "SELECT name FROM tracks WHERE milliseconds > (SELECT AVG(milliseconds) FROM tracks "
+         "JOIN genres g USING (genre_id) WHERE g.name = 'Jazz')"),
         ("how many customers have at least 6 invoices?",
          "SELECT COUNT(*) FROM (SELECT 1 FROM invoices GROUP BY customer_id "
          "HAVING COUNT(*) >= 6)"),

@@ -111,7 +111,7 @@ def test_the_best_of_each_are_those_of_the_first_place_among_them() -> None:
     assert text == (
         'SELECT "customer", "total" FROM (SELECT t1."name" AS "customer", t0."total" AS "total", '
         'RANK() OVER (PARTITION BY t1."id" ORDER BY t0."total" DESC) AS "its_place" FROM "orders" '
-        'AS t0 LEFT JOIN "odd ""customers""" AS t1 ON t0."customer_id" = t1."id") AS ranked '
+        'AS t0 JOIN "odd ""customers""" AS t1 ON t0."customer_id" = t1."id") AS ranked '
         'WHERE "its_place" <= 1 ORDER BY "customer", "total"'
     )
 

@@ -145,6 +145,15 @@ class Choice:
         on = to_column[len(way) :]
         return to_column[: len(way)] == way and not any(step.startswith("<") for step in on)
 
+    def entered(self, joined: Joined) -> set[str]:
+        """The tables of which several rows may belong to one of the table to start from."""
+        return {
+            self._table_at(joined.root, way[: at + 1])
+            for way in joined.ways.values()
+            for at, step in enumerate(way)
+            if step.startswith("<")
+        }
+
     def between(self, joined: Joined, one: Need, other: Need) -> Sequence[str]:
         """The tables that one passes from one to the other, the last one among them."""
         first, second = joined.ways[one], joined.ways[other]

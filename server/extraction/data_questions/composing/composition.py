@@ -284,8 +284,12 @@ class Composition:
         of_columns = any(isinstance(one.by, Column) for one in self._meant.order)
         if not (of_columns and self._meant.groups and self._is_superlative()):
             return ()
-        one_row_each = self._listed is not None and not self._joined.ways[self._listed]
-        if self._figures or self._having or self._joined.multiplies or not one_row_each:
+        bridges, entered = self._choice.model.bridges, self._choice.entered(self._joined)
+        is_pair = self._joined.root in bridges and not entered  # of a film and a genre
+        is_pair |= len(entered) == 1 and entered <= bridges
+        is_own = self._listed is not None and not self._joined.ways[self._listed]
+        one_row_each = is_pair or (is_own and not entered)
+        if self._figures or self._having or self._listed is None or not one_row_each:
             raise Unclear("the first of each")
         spans = [one for one in self._by if isinstance(one, Span)]
         if spans:
@@ -349,6 +353,9 @@ class Composition:
         day = next((c for c in self._meant.shown if kind_of(self._choice.model, c) == "date"), None)
         if request.direction and request.by_days and day is not None:
             path = self._choice.path(self._joined, day)
+            return [Order(by=path, descending=request.direction == "desc")]
+        if request.direction and request.by_days and request.shows_days:
+            path = day_path(self._choice, request, self._joined)
             return [Order(by=path, descending=request.direction == "desc")]
         by_name = request.alphabetical or not request.direction
         columns = table.name if table.name and by_name else table.key

@@ -195,7 +195,8 @@ def order_rows(model: DataModel, request: DataRequest) -> None:
     figures = request.figures or request.order or request.groups or request.having
     if target is None or ends is None or figures:
         return
-    if request.by_days and model.tables[target.table].date:
+    days = any(kind_of(model, column) == "date" for columns in request.shown for column in columns)
+    if request.by_days and (model.tables[target.table].date or request.shows_days or days):
         return  # newest first is of the day on which it happened
     own = [
         degree._replace(columns=tuple(c for c in degree.columns if c.table == target.table))
