@@ -1,12 +1,11 @@
 """What is left of a question: names, columns that are shown, conditions without a comparison."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from server.extraction.data_questions.asked import Bound, Condition, DataRequest, Unclear
 from server.extraction.data_questions.columns import columns_called, columns_of_words
 from server.extraction.data_questions.items import Item
-from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns, Meanings
 from server.extraction.data_questions.steps.names import (
     read_contained,
@@ -14,12 +13,11 @@ from server.extraction.data_questions.steps.names import (
     read_number,
     read_value,
 )
+from server.extraction.data_questions.steps.people import read_who
 from server.extraction.data_questions.words import Words, need_of, use
 
 _FEW_WORDS: Final = 3
 """So far before a column stands that there is one: have an email."""
-_HAS: Final = frozenset({"has", "have", "had"})
-"""Last words of who has something now."""
 _HELD: Final = frozenset({"text", "contact", "category"})
 """What columns are for that may have no value."""
 
@@ -27,18 +25,11 @@ _HELD: Final = frozenset({"text", "contact", "category"})
 def read_rest(words: Words, request: DataRequest) -> None:
     """Read every part that no other step has used, as what it names."""
     for item in words.left():
-        if item.has("addresses"):
-            use(item)
-            request.shown += _parts_of_address(words)
-    for item in words.left():
         if item.last_word in words.language.texts:
             if item.kind == "unknown":  # the plot, where there is a description
                 columns = columns_of_words(words.model, words.language.texts)
                 item.meanings, item.kind = Meanings(columns=[*columns]), "phrase"
             read_in_text(words, request, item)
-    for item in words.left():
-        if item.spoken in words.language.mailers and item.kind == "unknown":
-            _read_mailer(words, request, item)
     for item in words.left():
         if item.has("contains", "about"):
             read_contained(words, request, item)
@@ -47,38 +38,11 @@ def read_rest(words: Words, request: DataRequest) -> None:
             _read_names(words, request, item)
 
 
-def _read_mailer(words: Words, request: DataRequest, item: Item) -> None:
-    """A gmail address: an email address that contains it."""
-    columns = columns_called(words.model, words.language.mail_names)
-    address = words.free(item, 1)
-    if columns:
-        use(item, role="value")
-        if address is not None and address.meanings.columns:
-            use(address)
-        request.conditions.append(Condition(columns, "contains", f"@{item.spoken}."))
-
-
-def _parts_of_address(words: Words) -> Iterator[Columns]:
-    """Street, city, country: of each that the tables with an address have, or lead to."""
-    model = words.model
-    street, *others = words.language.address_parts
-    held = columns_called(model, (street,))
-    near = {column.table for column in held}
-    for table in [*near]:
-        near |= {link.table for link in model.tables[table].links}
-        near |= {two.table for link in model.tables[table].links
-                 for two in model.tables[link.table].links}  # fmt: skip
-    for part in (street, *others):
-        found = tuple(c for c in columns_called(model, (part,)) if c.table in near)
-        if found:
-            yield found
-
-
 def _read_names(words: Words, request: DataRequest, item: Item) -> None:
     known = item.meanings
     cost = _cost_before(words, item) if item.is_amount else None
     if item.has("who"):
-        _read_who(words, request, item)
+        read_who(words, request, item)
     elif cost is not None or _is_price(words, item):
         if cost is not None:
             use(cost)
@@ -94,73 +58,6 @@ def _read_names(words: Words, request: DataRequest, item: Item) -> None:
         _read_noun(words, request, item)
     else:
         _read_told(words, request, item)
-
-
-def _read_who(words: Words, request: DataRequest, item: Item) -> None:
-    """Who it is besides what is listed: which discs are out, and who has them.
-
-    It stays unread where several may be meant.
-    """
-    subject = request.subject
-    table = words.model.tables[subject.table] if subject is not None else None
-    before = words.previous(item)
-    if before is not None and before.names_table and item.spoken in words.language.relatives:
-        use(item)  # suppliers who provide more than three
-        return
-    is_relative = before is not None and before.names_table  # any trainer who has not
-    is_own = table is None or table.people or table.pays
-    is_first = item is words.first() and request.one is None
-    if subject is None or is_own or is_relative or is_first:
-        request.who = True
-        use(item)
-        return
-    if request.target is None:
-        return
-    people = _makers(words, request, item) or _people_of(words, request, item)
-    if len(people) == 1:
-        use(item)
-        request.must_show.append(people[0])
-        request.shown_names.append(people[0])
-        request.also.append(people[0])
-
-
-def _makers(words: Words, request: DataRequest, item: Item) -> Sequence[Need]:
-    """Those whom it is by."""
-    by = next((other for other in words.after(item) if other.has("by")), None)
-    if request.target is None or (by is None and _people_of(words, request, item)):
-        return ()
-    ways = words.model.reachable[request.target.table]
-    called = words.language.agents.keys()
-    found = [
-        Need(name)
-        for name in ways
-        if not called.isdisjoint(words.model.tables[name].called)
-        and not any(step.startswith("<") for step in ways[name][0])
-    ]
-    if len(found) == 1:
-        use(*([by] if by is not None else []))
-        return found
-    return ()
-
-
-def _people_of(words: Words, request: DataRequest, item: Item) -> Sequence[Need]:
-    """Those who have to do with what is listed, or with what happened to it."""
-    model = words.model
-    told = [column.table for one in request.conditions for column in one.columns]
-    told += [table for done in request.facts for table in done]
-    near = [request.target.table] if request.target is not None else []
-    for name in (*near, *told):
-        found = {
-            link.table: Need(link.table)
-            for link in model.tables[name].links
-            if model.tables[link.table].people or model.tables[link.table].pays
-        }
-        verb = words.free(item, 1) or words.next(item)
-        pays = verb is not None and (bool(verb.meanings.done) or item.last_word in _HAS)
-        payers = [need for table, need in found.items() if model.tables[table].pays]
-        if found:
-            return payers if pays and payers else [*found.values()]
-    return ()
 
 
 def _read_told(words: Words, request: DataRequest, item: Item) -> None:
