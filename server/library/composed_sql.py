@@ -16,6 +16,7 @@ from server.library.sql_text import (
     BindingUse,
     ConditionFailed,
     DayNumber,
+    DayOfWeek,
     FilledSql,
     SqlText,
 )
@@ -33,13 +34,21 @@ _SIGNS: Final = {
 }  # fmt: skip
 _DIGITS: Final = {"day": 10, "month": 7, "year": 4}
 """So many characters of a day tell which one, which month, which year."""
+WEEKDAY_NAMES: Final = (
+    "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+)  # fmt: skip
+MONTH_NAMES: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+_QUARTERS: Final = (("01", "02", "03"), ("04", "05", "06"), ("07", "08", "09"), ("10", "11", "12"))
 
 _PLACE: Final = '"its_place"'
 """The column of the place of a row, which is not shown."""
 _UNITS: Final = frozenset({"milliseconds", "seconds", "minutes", "hours"})
 _LENGTH: Final = "length"
 
-Parts = list[str | Binding | DayNumber]
+Parts = list[str | Binding | DayNumber | DayOfWeek]
 
 
 @dataclass(frozen=True)
@@ -91,9 +100,7 @@ def data_template(model: DataModel) -> Template:
     )
 
 
-def _composed(
-    arguments: Mapping[str, Any], model: DataModel
-) -> tuple[Sequence[str | Binding | DayNumber], Mapping[str, Any]]:
+def _composed(arguments: Mapping[str, Any], model: DataModel) -> tuple[Parts, Mapping[str, Any]]:
     try:
         query = DataQuery.model_validate(arguments.get(QUERY))
     except ValidationError as invalid:
@@ -124,7 +131,7 @@ class _Composer:
             [*self._shown(source, one), f" AS {_quoted(titles.of(one))}"] for one in query.select
         ]
         order = [
-            [*self._shown(source, one.by), " DESC" if one.descending else " ASC"]
+            [*self._placed(source, one.by), " DESC" if one.descending else " ASC"]
             for one in query.order
         ]
         # Names come from the model, in quotation marks, and every value is bound.
@@ -140,7 +147,7 @@ class _Composer:
         parts += [" FROM ", source.joined()]
         _add(parts, " WHERE ", where)
         if groups:
-            parts.append(f" GROUP BY {', '.join(dict.fromkeys(groups))}")
+            _add(parts, " GROUP BY ", list({str(one): one for one in groups}.values()), ", ")
         _add(parts, " HAVING ", having)
         if ties:
             names = ", ".join(_quoted(titles.of(one)) for one in query.select)
@@ -218,7 +225,7 @@ class _Composer:
 
     def _shown(self, source: "_Source", of: str | Figure | Span, *, inner: bool = False) -> Parts:
         if not isinstance(of, Figure):
-            return [self._column(source, of, inner=inner)]
+            return self._column(source, of, inner=inner)
         if of.share:
             return self._share(source, of)
         what = self._what(source, of)
@@ -226,7 +233,7 @@ class _Composer:
             per = self._column(source, of.per, inner=True)
             counts = "COUNT(DISTINCT " if of.of else "COUNT("
             lead = counts if of.operation == "count" else "SUM("
-            return [lead, *what, f") * 1.0 / COUNT(DISTINCT {per})"]
+            return [lead, *what, ") * 1.0 / COUNT(DISTINCT ", *per, ")"]
         if of.operation == "count":
             return ["COUNT(", *(["DISTINCT "] if of.distinct else []), *what, ")"]
         scale = f" / {of.scale!r}" if of.scale != 1 else ""
@@ -256,12 +263,37 @@ class _Composer:
             return [DayNumber(source.column(of.of)), " - ", DayNumber(source.column(of.since))]
         return [source.column(of.of) if of.of else "*"]
 
-    @staticmethod
-    def _column(source: "_Source", of: str | Span, *, inner: bool) -> str:
-        if isinstance(of, Span):
-            column = source.column(of.column, inner=inner)
-            return f"SUBSTR(CAST({column} AS VARCHAR(40)), 1, {_DIGITS[of.each]})"
-        return source.column(of, inner=inner)
+    def _column(self, source: "_Source", of: str | Span, *, inner: bool) -> Parts:
+        if not isinstance(of, Span):
+            return [source.column(of, inner=inner)]
+        column = source.column(of.column, inner=inner)
+        day = f"CAST({column} AS VARCHAR(40))"
+        month = f"SUBSTR({day}, 6, 2)"
+        match of.each:
+            case "weekday":
+                return _named(
+                    [DayOfWeek(column)], map(str, range(len(WEEKDAY_NAMES))), WEEKDAY_NAMES
+                )
+            case "calendar_month":
+                numbers = (f"'{number:02}'" for number in range(1, len(MONTH_NAMES) + 1))
+                return _named([month], numbers, MONTH_NAMES)
+            case "quarter":
+                quarters = " ".join(
+                    f"WHEN {month} IN ({', '.join(map(repr, months))}) THEN '-Q{number}'"
+                    for number, months in enumerate(_QUARTERS, 1)
+                )
+                return [f"SUBSTR({day}, 1, 4) || CASE {quarters} END"]
+            case each:
+                return [f"SUBSTR({day}, 1, {_DIGITS[each]})"]
+
+    def _placed(self, source: "_Source", by: str | Figure | Span) -> Parts:
+        """What rows are in order by: the parts of a week and a year as they follow each other."""
+        if not isinstance(by, Span) or by.each not in ("weekday", "calendar_month"):
+            return self._shown(source, by)
+        column = source.column(by.column)
+        if by.each == "calendar_month":
+            return [f"MIN(SUBSTR(CAST({column} AS VARCHAR(40)), 6, 2))"]
+        return ["MIN((", DayOfWeek(column), " + 6) % 7)"]  # Monday first
 
     def _bound(self, value: Any, use: BindingUse = "value") -> Binding:
         name = f"v{len(self.values) + 1}"
@@ -336,7 +368,7 @@ class _Titles:
 
     def _title(self, one: str | Figure | Span) -> str:
         if isinstance(one, Span):
-            return one.each
+            return one.each.replace("calendar_", "")
         if isinstance(one, Figure):
             return self._title_of(one)
         table, column = self._model.resolve(self._query.table, one)
@@ -413,6 +445,12 @@ def _add(parts: Parts, lead: str, tests: Sequence[Parts], joint: str = " AND ") 
     for number, test in enumerate(tests):
         parts.append(joint if number else lead)
         parts += test
+
+
+def _named(number: Parts, numbers: Iterable[str], names: Iterable[str]) -> Parts:
+    """The name of a part of the calendar by its number."""
+    cases = " ".join(f"WHEN {n} THEN '{name}'" for n, name in zip(numbers, names, strict=True))
+    return ["CASE ", *number, f" {cases} END"]
 
 
 def _quoted(name: str) -> str:

@@ -32,10 +32,13 @@ class _Part(BaseModel):
 
 
 class Span(_Part):
-    """The month, the year or the day of a column of days."""
+    """The part of the calendar in which a column of days is.
+
+    `weekday` and `calendar_month` are those of any week and any year, as names in English.
+    """
 
     column: Path
-    each: Literal["day", "month", "year"]
+    each: Literal["day", "month", "quarter", "year", "weekday", "calendar_month"]
 
 
 class Figure(_Part):

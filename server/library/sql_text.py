@@ -65,10 +65,21 @@ class DayNumber:
 
 
 @dataclass(frozen=True, slots=True)
+class DayOfWeek:
+    """A column of days as the number of its day in the week, 0 for Sunday."""
+
+    column: str
+    """The column in SQL."""
+
+    def __str__(self) -> str:
+        return f"WEEKDAY({self.column})"
+
+
+@dataclass(frozen=True, slots=True)
 class FilledSql:
     """One statement: what the author wrote, cut at the placeholders."""
 
-    parts: tuple[str | Binding | DayNumber, ...]
+    parts: tuple[str | Binding | DayNumber | DayOfWeek, ...]
 
     @property
     def names(self) -> frozenset[str]:

@@ -561,6 +561,14 @@ class DataWords(LanguagePart):
     month: Phrases = ()
     year: Phrases = ()
     day: Phrases = ()
+    quarters: Phrases = ()
+    quarter: Phrases = ()
+    weekdays: Phrases = ()
+    weekday: Phrases = ()
+    weekends: WordSet = NO_WORDS
+    workdays: WordSet = NO_WORDS
+    calendar_months: Phrases = ()
+    calendar_month: Phrases = ()
     nots: Phrases = ()
     without: Phrases = ()
     more: Phrases = ()
@@ -646,6 +654,7 @@ class DataWords(LanguagePart):
     measured: Phrases = ()
     ages: Phrases = ()
     births: WordSet = NO_WORDS
+    birthdays: Phrases = ()
     weight_names: WordSet = NO_WORDS
     flag_prefixes: WordSet = NO_WORDS
     flag_leads: WordSet = NO_WORDS

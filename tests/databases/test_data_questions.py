@@ -94,6 +94,13 @@ SOLD_BY_GENRE = (
          "(SELECT customer_id FROM invoices)"),
         ("how many tracks have never been sold?",
          "SELECT COUNT(*) FROM tracks WHERE track_id NOT IN (SELECT track_id FROM invoice_lines)"),
+        ("how many invoices were there on Saturdays and Sundays?",
+         "SELECT COUNT(*) FROM invoices WHERE STRFTIME('%w', invoice_date) IN ('6', '0')"),
+        ("which month of the year has the most invoices?",
+         "SELECT 'October', COUNT(*) FROM invoices WHERE STRFTIME('%m', invoice_date) = '10'"),
+        ("invoices per quarter in 2025",
+         "SELECT '2025-Q' || ((STRFTIME('%m', invoice_date) + 2) / 3), COUNT(*) FROM invoices "
+         "WHERE invoice_date LIKE '2025%' GROUP BY 1"),
         ("customers without an email",
          "SELECT first_name, last_name FROM customers WHERE email IS NULL"),
         ("customers that have spent over 31.55 in total", SPENT),
@@ -396,6 +403,10 @@ async def test_other_databases_give_the_same_rows(
                 "how many customers have at least 6 invoices?",
                 "how many minutes of music are on Album A?",
                 "employees except Grace Hall",
+                "sales per quarter in 2026",
+                "revenue by weekday",
+                "busiest month of the year",
+                "how many invoices on weekends",
             ):
                 answer = await opened.ask(ask)
                 arguments = {"query": answer.metadata["tool_execution"]["parameters"]["query"]}

@@ -10,8 +10,10 @@ from server.extraction.data_questions.meanings import Column, Columns, Degree, V
 from server.library.data_query import Comparison, Operation
 from server.text.periods import SpokenPeriod
 
-Each = Literal["day", "month", "year"]
-EACH: Final[tuple[Each, ...]] = ("month", "year", "day")
+Each = Literal["day", "month", "quarter", "year", "weekday", "calendar_month"]
+EACH: Final[tuple[Each, ...]] = (
+    "month", "year", "day", "quarter", "weekday", "calendar_month",
+)  # fmt: skip
 MeasureKind = Literal["money", "units", "stock"]
 
 
@@ -117,6 +119,15 @@ class Days:
     columns: Columns = ()
 
 
+class InCalendar(NamedTuple):
+    """Days of any week, or months of any year, by their names."""
+
+    each: Literal["weekday", "calendar_month"]
+    names: tuple[str, ...]
+    columns: Columns = ()
+    """The columns that it may be of where that is told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Absent:
     """Rows that are not there."""
@@ -188,6 +199,7 @@ class DataRequest:
     numbered: Need | None = None
     """What one row is of, that its number tells."""
     days: list[Days] = field(default_factory=list)
+    calendar: InCalendar | None = None
     having: list[Having] = field(default_factory=list)
     absent: list[Absent] = field(default_factory=list)
     facts: list[tuple[str, ...]] = field(default_factory=list)

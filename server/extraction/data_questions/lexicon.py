@@ -29,6 +29,7 @@ _TAGS: Final = (
     "overdue", "late", "on_time", "everything", "discounted", "acquired",
     "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
     "times", "descending", "ascending", "alphabetical", "compare", "sorts", "addresses", "on_top",
+    "quarter", "quarters", "weekday", "weekdays", "calendar_month", "calendar_months",
 )  # fmt: skip
 """The lists of the language whose phrases do something in a question."""
 
@@ -45,6 +46,12 @@ class DataLexicon:
         """Columns whose texts hold several values, with commas between."""
         self.years = columns_of_years(model, self.words.calendar_years)
         """The columns that are years, as numbers or as texts."""
+        self.births = tuple(
+            column
+            for column, told in all_columns(model)
+            if told.kind == "date" and not self.words.births.isdisjoint(spoken_words(told))
+        )
+        """The columns that are days of birth."""
         self._phrases = PhraseBook()
         for tag in _TAGS:
             for phrase in getattr(self.words, tag):
@@ -138,6 +145,12 @@ class DataLexicon:
                         whole = phrase_of(f"{verb} {words.date_noun}")
                         add_column(self._phrases.add(whole).columns, column)
 
+        for column in self.births:
+            for said in words.birthdays:
+                meanings = self._phrases.add(phrase_of(said))
+                add_column(meanings.columns, column)
+                add_column(meanings.dates, column)
+
     def _add_endings(self, words: DataWords) -> None:
         """What has not happened yet, and what lasts until it happens."""
         for column, told in all_columns(self.model):
@@ -208,9 +221,7 @@ class DataLexicon:
             for column in columns
             if not self.model.tables[column.table].people
             or self.model.tables[column.table].columns[column.column].kind != "date"
-            or not self.words.births.isdisjoint(
-                spoken_words(self.model.tables[column.table].columns[column.column])
-            )
+            or column._replace(rank=0) in self.births
         )
 
     def _columns_of(self, fields: Iterable[str]) -> Columns:

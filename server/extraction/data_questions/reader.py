@@ -9,6 +9,7 @@ from server.extraction.data_questions.composing.query import compose_query
 from server.extraction.data_questions.items import Item, items_of
 from server.extraction.data_questions.lexicon import DataLexicon
 from server.extraction.data_questions.steps.addresses import read_addresses
+from server.extraction.data_questions.steps.calendar import read_calendar
 from server.extraction.data_questions.steps.comparisons import read_comparisons
 from server.extraction.data_questions.steps.counts import read_counts
 from server.extraction.data_questions.steps.days import read_days, read_leftovers
@@ -40,6 +41,7 @@ _STEPS: Final[tuple[Callable[[Words, DataRequest], None], ...]] = (
     read_counts,
     read_figures,
     read_target,
+    read_calendar,
     read_days,
     read_addresses,
     read_rest,

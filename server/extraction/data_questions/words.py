@@ -50,6 +50,8 @@ class Words:
         """Columns whose texts hold several values, with commas between."""
         self.years = lexicon.years
         """The columns that are years, as numbers or as texts."""
+        self.births = lexicon.births
+        """The columns that are days of birth."""
         self._lexicon = lexicon
 
     def left(self) -> list[Item]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from server.errors import ArgumentsInvalid
-from server.library.sql_text import Binding, DayNumber, FilledSql
+from server.library.sql_text import Binding, DayNumber, DayOfWeek, FilledSql
 from server.tools.sql.address import DatabaseKind
 
 MAX_MEMBERS: Final = 1_000
@@ -14,6 +14,12 @@ _DAYS: Final[dict[DatabaseKind, str]] = {
     "sqlite": "JULIANDAY({})",
     "duckdb": "EPOCH(CAST({} AS TIMESTAMP)) / 86400",
     "postgresql": "EXTRACT(EPOCH FROM CAST({} AS TIMESTAMP)) / 86400",
+}
+
+_WEEKDAYS: Final[dict[DatabaseKind, str]] = {
+    "sqlite": "CAST(STRFTIME('%w', {}) AS INTEGER)",
+    "duckdb": "DAYOFWEEK(CAST({} AS TIMESTAMP))",
+    "postgresql": "EXTRACT(DOW FROM CAST({} AS TIMESTAMP))",
 }
 
 
@@ -49,9 +55,12 @@ def driver_statement(
     return Statement("".join(text), tuple(values))
 
 
-def written(part: str | DayNumber, kind: DatabaseKind) -> str:
+def written(part: str | DayNumber | DayOfWeek, kind: DatabaseKind) -> str:
     """What an author wrote, or the number of a day as a database tells it."""
-    return part if isinstance(part, str) else _DAYS[kind].format(part.column)
+    if isinstance(part, str):
+        return part
+    told = _DAYS if isinstance(part, DayNumber) else _WEEKDAYS
+    return told[kind].format(part.column)
 
 
 def _by_name(filled: FilledSql, arguments: Mapping[str, Any]) -> Statement:

@@ -59,6 +59,8 @@ def _per(choice: Choice, request: DataRequest, joined: Joined, asked: Asked) -> 
     """What an average is for each of, where each of it has several of what is averaged."""
     if asked.per is None:
         return None
+    if asked.per in ("weekday", "calendar_month"):
+        raise Unclear("an average of days of many weeks")
     if not isinstance(asked.per, Need):
         return Span(column=day_path(choice, request, joined), each=asked.per)
     if asked.per.table == joined.root and asked.rows is None:

@@ -12,7 +12,7 @@ from server.extraction.data_questions.joins import Joined, Need, join
 from server.extraction.data_questions.meanings import Column, Value
 from server.extraction.data_questions.words import Words
 from server.library.data_model import DataModel
-from server.library.data_query import Average, Comparison, Test
+from server.library.data_query import Average, Comparison, Span, Test
 from server.text.periods import SpokenPeriod
 
 _FAR: Final = 3
@@ -90,6 +90,10 @@ def day_tests_of(choice: Choice, meant: Meant) -> Iterator[Test]:
     for column, period in meant.days:
         path = choice.path(meant.joined, column)
         yield from day_tests(choice.model, path, column, period)
+    calendar = choice.request.calendar
+    if meant.calendar is not None and calendar is not None:
+        span = Span(column=choice.path(meant.joined, meant.calendar), each=calendar.each)
+        yield Test(of=span, comparison="in", value=list(calendar.names))
 
 
 def day_tests(model: DataModel, path: str, column: Column, period: SpokenPeriod) -> Iterator[Test]:

@@ -82,6 +82,8 @@ class Meant:
     days: Sequence[tuple[Column, SpokenPeriod]]
     sorts: Sequence[Column]
     over_average: Sequence[OverOwn]
+    calendar: Column | None
+    """The column of days of the week or of months that are named."""
     joined: Joined
 
 
@@ -108,12 +110,36 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
     ]
     for text in request.contained:
         conditions.append(Compared(_name_column(choice.model, request), "contains", text))
-    days = [(day_column(choice, request, joined, d.columns), d.period) for d in request.days]
-    for column, _ in days:
+    in_calendar = request.calendar
+    beside = in_calendar.columns if in_calendar is not None else ()  # shipped on a Monday in May
+    days = [
+        (day_column(choice, request, joined, d.columns or beside), d.period) for d in request.days
+    ]
+    calendar = day_column(choice, request, joined, beside) if in_calendar is not None else None
+    if calendar is not None and kind_of(choice.model, calendar) != "date":
+        raise Unclear("days of years")
+    for column in (*shown, *([calendar] if calendar is not None else [])):
+        _check_whose(request, choice, column, [one.value.table for one in named])
+    for column in (*(column for column, _ in days), *([calendar] if calendar else [])):
         choice.add(choice.need_of(column.table))
     return Meant(
-        groups, figures, shown, named, conditions, order, days, sorts, over, choice.joined()
-    )
+        groups, figures, shown, named, conditions, order, days, sorts, over, calendar,
+        choice.joined(),
+    )  # fmt: skip
+
+
+def _check_whose(
+    request: DataRequest, choice: Choice, column: Column, valued: Sequence[str]
+) -> None:
+    """That what is told of people is told of those who are asked about: no customer's birthday."""
+    tables, subject = choice.model.tables, request.subject
+    if subject is None or subject.table == column.table or not tables[column.table].people:
+        return
+    about = tables[subject.table].people or tables[subject.table].pays
+    groups = [group for group in request.groups if isinstance(group, Need)]
+    said = {need.table for need in (*request.also, *request.shown_names, *groups)}
+    if about and column.table not in said | {*valued}:
+        raise Unclear(f"whose {column.column}")
 
 
 def _over_own(choice: Choice, one: OverAverage) -> OverOwn:

@@ -20,6 +20,7 @@ from server.extraction.data_questions.words import Words, use
 from server.text.periods import SpokenPeriod
 
 _MONTHS: Final = 12
+_MONTHS_OF_QUARTER: Final = 3
 
 
 def read_days(words: Words, request: DataRequest) -> None:
@@ -216,6 +217,8 @@ def _read_further_period(request: DataRequest, period: SpokenPeriod) -> None:
 def _span(period: SpokenPeriod, each: Each) -> str:
     """The year or the month of a stretch of days, as it is told."""
     assert period.start is not None  # noqa: S101  _calendar saw it
+    if each == "quarter":
+        return f"{period.start.year}-Q{period.start.month // _MONTHS_OF_QUARTER + 1}"
     return period.start.isoformat()[: len("2025") if each == "year" else len("2025-01")]
 
 
@@ -232,10 +235,15 @@ def _within(first: SpokenPeriod, second: SpokenPeriod) -> SpokenPeriod | None:
 
 
 def _calendar(period: SpokenPeriod) -> Each | None:
-    """Whether it is one year or one month of the calendar."""
+    """Whether it is one year, one quarter or one month of the calendar."""
     start, end = period.start, period.end
     if start is None or end is None or start.day != 1 or (end + timedelta(days=1)).day != 1:
         return None
     if (start.month, end.month, start.year) == (1, _MONTHS, end.year):
         return "year"
-    return "month" if (start.year, start.month) == (end.year, end.month) else None
+    if start.year != end.year:
+        return None
+    is_quarter = start.month % _MONTHS_OF_QUARTER == 1
+    if is_quarter and end.month - start.month == _MONTHS_OF_QUARTER - 1:
+        return "quarter"
+    return "month" if start.month == end.month else None
