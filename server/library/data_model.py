@@ -82,8 +82,9 @@ class DataMeasure(LibraryModel):
     """The columns that are multiplied in each row."""
     less: str = ""
     """The column that says which part of it is taken off, from 0 to 1."""
-    kind: Literal["money", "number", "stock"] = "number"
-    """What it is: what comes in, how many, or what all that is in stock is worth."""
+    kind: Literal["money", "number", "stock", "discount"] = "number"
+    """What it is: what comes in, how many, what all that is in stock is worth, or what was given
+    away in discounts."""
     done: OneOrMore = ()
     """What is done with it: `spent`, `earned`."""
 

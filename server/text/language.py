@@ -634,6 +634,8 @@ class DataWords(LanguagePart):
     texts_of_days: WordSet = NO_WORDS
     allowing: WordSet = NO_WORDS
     discounted: Phrases = ()
+    reduced: Phrases = ()
+    given_away: WordSet = NO_WORDS
     acquired: Phrases = ()
     worth: WordSet = NO_WORDS
     day_ends: WordSet = NO_WORDS

@@ -24,6 +24,7 @@ _ROLLING: Final = frozenset({"past"})
 """Before one unit of time: that long until today, and not the unit of the calendar."""
 _PERIODS: Final = _ENGLISH.dates.periods | {"day": "day"}
 _BEFORE_PERIOD: Final = _group("period_leads")
+_APOSTROPHES: Final = ("'", "’")
 _REACHES: Final[dict[str, Reach]] = {
     **dict.fromkeys(_group("since_words"), "since"),
     **dict.fromkeys(_group("until_words"), "until"),
@@ -284,6 +285,8 @@ def _between(tokens: Tokens, one: _Named, two: _Named) -> SpokenPeriod | None:
 
 def _alone(tokens: Tokens, one: _Named, today: date) -> SpokenPeriod:
     lead, after = tokens.word(one.first - 1), tokens.word(one.last)
+    if after in _APOSTROPHES and tokens.word(one.last + 1) == "s":
+        lead = ""  # by last year's sales: what is “by” is the sales
     first, last, (start, end) = one.first, one.last, one.period
     reach: Reach = _REACHES.get(lead, "within")
     if lead == "to" and tokens.word(one.first - 2) == "up":

@@ -200,6 +200,11 @@ def _measures(things: Sequence[Thing]) -> Iterator[dict[str, Any]]:
             if discount is not None:
                 found["less"] = discount.name
             yield found
+            if discount is not None:
+                yield {
+                    "called": ["discount given"], "table": thing.table.name,
+                    "times": [*times, discount.name], "kind": "discount",
+                }  # fmt: skip
             if quantity is not None:
                 yield {
                     "called": ["units sold"], "table": thing.table.name, "times": [quantity.name],

@@ -14,7 +14,7 @@ Each = Literal["day", "month", "quarter", "year", "weekday", "calendar_month"]
 EACH: Final[tuple[Each, ...]] = (
     "month", "year", "day", "quarter", "weekday", "calendar_month",
 )  # fmt: skip
-MeasureKind = Literal["money", "units", "stock"]
+MeasureKind = Literal["money", "units", "stock", "discount"]
 
 
 class NotHeld(Exception):

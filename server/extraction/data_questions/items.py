@@ -15,7 +15,7 @@ from server.text.periods import SpokenPeriod, find_periods
 from server.text.stems import without_accents
 from server.text.tokens import Span
 
-ItemKind = Literal["phrase", "number", "money", "duration", "period", "unknown"]
+ItemKind = Literal["phrase", "number", "money", "percent", "duration", "period", "unknown"]
 ItemRole = Literal["", "value", "frame", "operator"]
 
 _EMPTY: Final = Meanings()
@@ -72,7 +72,7 @@ class Item:
     @property
     def is_amount(self) -> bool:
         """Whether something may be compared with it."""
-        return self.kind in ("number", "money", "duration")
+        return self.kind in ("number", "money", "percent", "duration")
 
     @property
     def is_end(self) -> bool:
@@ -116,10 +116,7 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
     cut = _Cut(reading, lexicon)
     currencies = {at for span in reading.of("currency") for at in range(span.first, span.last)}
     items: list[Item] = []
-    at = 0
-    while at < len(cut.words):
-        item = cut.item(at)
-        at = item.last
+    for item in cut.parts():
         if item.kind == "number" and _is_year(item, items, reading, lexicon):
             item.kind, item.value = "period", _year(item)
         is_cents = item.kind == "unknown" and item.spoken in lexicon.words.hundredths
@@ -178,16 +175,44 @@ class _Cut:
         self.words = [without_accents(written[at]) for at in self.tokens]
         self._special = _special(reading, {token: at for at, token in enumerate(self.tokens)})
 
-    def item(self, at: int) -> Item:
-        """The longest part from a word on."""
-        size, meanings = self._lexicon.at(self.words, at) or (0, _EMPTY)
+    def parts(self) -> Sequence[Item]:
+        """The longest parts one after the other, or others where those leave words unknown."""
+        longest: list[Item] = []
+        while not longest or longest[-1].last < len(self.words):
+            if not self.words:
+                return ()
+            longest.append(self.item(longest[-1].last if longest else 0))
+        unknown = sum(item.kind == "unknown" for item in longest)
+        if not unknown:
+            return longest
+        others = self._fewest_unknown()
+        return others if sum(item.kind == "unknown" for item in others) < unknown else longest
+
+    def _fewest_unknown(self) -> Sequence[Item]:
+        """The parts that leave the fewest words unknown, and of those the fewest parts."""
+        best: dict[int, tuple[int, int, list[Item]]] = {len(self.words): (0, 0, [])}
+        for at in reversed(range(len(self.words))):
+            parts: list[tuple[int, int, list[Item]]] = []
+            most = len(self.words) - at
+            while most > 0:
+                item = self.item(at, most)
+                unknown, count, rest = best[item.last]
+                parts.append((unknown + (item.kind == "unknown"), count + 1, [item, *rest]))
+                most = min(most, item.last - at) - 1
+            best[at] = min(parts, key=lambda part: part[:2])
+        return best[0][2]
+
+    def item(self, at: int, most: int | None = None) -> Item:
+        """The longest part from a word on, of `most` words at most."""
+        words = self.words if most is None else self.words[: at + most]
+        size, meanings = self._lexicon.at(words, at) or (0, _EMPTY)
         if size > 1 and not meanings.nouns and self._is_numbered(at + size):
             size -= 1  # on order 10300: the order, and not what is on order
             meanings = self._lexicon.of(self.words[at : at + size]) or _EMPTY
         kind: ItemKind = "phrase" if size else "unknown"
         value = None
         special = self._special.get(at)
-        if special is not None and special.last - at >= size:
+        if special is not None and at + size <= special.last <= len(words):
             size, meanings = special.last - at, _EMPTY
             kind, value = special.kind, special.value
         size = max(size, 1)
@@ -238,7 +263,8 @@ def _without_doubtful(known: Meanings, *, short: bool) -> Meanings:
     """The meanings without values that one small word is hardly meant as: a, go, best."""
     other = bool(known.nouns or known.columns or known.done or known.dates)
     short = short and bool(known.tags or other)
-    whole = [value for value in known.values if not value.part and not short]
+    kept = (value for value in known.values if value.kind or not value.part)
+    whole = [value for value in kept if not short]
     if known.tags:
         whole = []
     elif other:
@@ -256,7 +282,8 @@ def _special(reading: ParsedText, at_token: Mapping[int, int]) -> dict[int, _Spe
             found[inside[0]] = _Special(inside[-1] + 1, kind, value)
 
     for span in _numbers(reading):
-        add(span.first, span.last, "money" if span.unit else "number", span.value)
+        kind: ItemKind = "percent" if span.unit == "%" else "money" if span.unit else "number"
+        add(span.first, span.last, kind, span.value)
     for span in reading.of("duration"):
         if isinstance(span.value, Duration):
             add(span.first, span.last, "duration", span.value)

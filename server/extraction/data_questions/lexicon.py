@@ -26,7 +26,7 @@ _TAGS: Final = (
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
     "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains",
     "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares",
-    "overdue", "late", "on_time", "everything", "discounted", "acquired",
+    "reduced", "overdue", "late", "on_time", "everything", "discounted", "acquired",
     "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
     "times", "descending", "ascending", "alphabetical", "compare", "sorts", "addresses", "on_top",
     "quarter", "quarters", "weekday", "weekdays", "calendar_month", "calendar_months",
@@ -107,7 +107,8 @@ class DataLexicon:
             meanings.plural |= plural
 
     def _add_column(self, column: Column, called: str, told: DataColumn) -> None:
-        for phrase, _ in forms_of(called):
+        fixed = called.split(" ")[0] in self.words.held  # on order
+        for phrase, _ in [(phrase_of(called), False)] if fixed else forms_of(called):
             add_column(self._phrases.add(phrase).columns, column)
         if told.kind == "flag":
             glued = [f"{prefix}{called}" for prefix in self.words.flag_prefixes]

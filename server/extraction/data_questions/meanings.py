@@ -27,6 +27,8 @@ class Value(NamedTuple):
     values: tuple[str, ...]
     part: bool = False
     """Whether only a part of the name was said."""
+    kind: bool = False
+    """Whether it is a part of one of a few kinds: the video files."""
 
 
 End = Literal["most", "least"]

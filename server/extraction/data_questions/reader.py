@@ -13,6 +13,7 @@ from server.extraction.data_questions.steps.calendar import read_calendar
 from server.extraction.data_questions.steps.comparisons import read_comparisons
 from server.extraction.data_questions.steps.counts import read_counts
 from server.extraction.data_questions.steps.days import read_days, read_leftovers
+from server.extraction.data_questions.steps.discounts import read_discounts
 from server.extraction.data_questions.steps.ends import read_ends, read_limits
 from server.extraction.data_questions.steps.figures import read_figures
 from server.extraction.data_questions.steps.groups import read_groups
@@ -31,6 +32,7 @@ _STEPS: Final[tuple[Callable[[Words, DataRequest], None], ...]] = (
     read_manner,
     read_times,
     read_lateness,
+    read_discounts,
     read_comparisons,
     read_limits,
     read_negations,

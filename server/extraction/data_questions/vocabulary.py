@@ -24,6 +24,9 @@ _OFTEN: Final = 8
 """In more than one of so many texts stands a comma where texts hold several values."""
 _FEW: Final = 60
 """So many different values of a column are kinds, whatever they are called."""
+_LEAST_TOGETHER: Final = 2
+_VERY_FEW: Final = 12
+"""Of so many different names a word stands for one, however it is written."""
 _FULL_NAME: Final = 2
 """So many columns are a first and a last name."""
 
@@ -56,6 +59,9 @@ def add_values(
         also = told.values if told is not None and len(columns) == 1 else {}
         is_kind = (told is not None and told.kind == "category") or len(rows) <= _FEW
         counted = Counter(word for row in rows for word in {*phrase_of(row[0])})
+        windows = (w for row in rows for w in {*_windows(phrases, phrase_of(row[0]))})
+        are_few = len(columns) == 1 and len(rows) <= _VERY_FEW
+        together = Counter(windows) if are_few else Counter()
         for row in rows[:left]:
             value = Value(table, columns, row)
             texts = [" ".join(row), *also.get(row[0], ())]
@@ -65,7 +71,11 @@ def add_values(
             if (table, columns[0]) in lists:
                 _add_listed(phrases, value)
             if len(columns) == 1:
-                _add_telling_words(phrases, value, counted, is_kind=is_kind)
+                telling = value._replace(part=True, kind=are_few)
+                _add_telling_words(phrases, telling, counted, is_kind=is_kind)
+                for said in _windows(phrases, phrase_of(row[0])) if are_few else ():
+                    if together[said] == 1 and phrases.of(said) is None:
+                        _add_texts(phrases, telling, [" ".join(said)], is_kind=True)
             elif len(columns) == _FULL_NAME:
                 _add_last_name(phrases, value)
         left = max(0, left - len(rows))
@@ -101,7 +111,16 @@ def _add_telling_words(
             for form in _forms(word, is_kind=is_kind):
                 known = phrases.of(form)
                 if known is None or known.values:
-                    phrases.add_value(form, value._replace(part=True))
+                    phrases.add_value(form, value)
+
+
+def _windows(phrases: PhraseBook, words: Phrase) -> Iterator[Phrase]:
+    """Words that stand together in a name: video files, of protected video files."""
+    small = [(known := phrases.of((word,))) is not None and bool(known.tags) for word in words]
+    for size in range(_LEAST_TOGETHER, len(words)):
+        for start in range(len(words) - size + 1):
+            if not any(small[start : start + size]):
+                yield words[start : start + size]
 
 
 def _forms(word: str, *, is_kind: bool) -> Iterator[Phrase]:

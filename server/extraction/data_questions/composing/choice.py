@@ -109,7 +109,11 @@ class Choice:
         if not ranked:
             raise Unclear("no way leads to " + named.values[0].values[0])
         best = min(ranked)[2]
-        parts = {value.values for _, _, value in ranked if value.part}
+        parts = {
+            value.values
+            for _, _, value in ranked
+            if value.part and not (value.kind and value.table != best.table)
+        }
         subject = self.request.subject
         all_of_them = subject is not None and subject.table == best.table and self.request.plural
         if best.part and len(parts) > 1 and not all_of_them:

@@ -153,9 +153,10 @@ class Composition:
         return one.model_copy(update={"share": True, "where": self._where})
 
     def _add_having(self) -> None:
-        for asked, comparison, value in self._request.having:
-            of = self._figure(FigureOf(asked, None))
-            self._having.append(Test(of=of, comparison=comparison, value=number_of(value)))
+        pairs = zip(self._meant.bounded, self._request.having, strict=True)
+        for what, (_, comparison, bound) in pairs:
+            value = bound if isinstance(bound, str) else number_of(bound)
+            self._having.append(Test(of=self._figure(what), comparison=comparison, value=value))
 
     def _bound_figures(self) -> Sequence[Figure]:
         return [test.of for test in self._having if isinstance(test.of, Figure)]

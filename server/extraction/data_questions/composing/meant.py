@@ -82,6 +82,8 @@ class Meant:
     days: Sequence[tuple[Column, SpokenPeriod]]
     sorts: Sequence[Column]
     over_average: Sequence[OverOwn]
+    bounded: Sequence[FigureOf]
+    """The figures that have bounds."""
     calendar: Column | None
     """The column of days of the week or of months that are named."""
     joined: Joined
@@ -93,7 +95,10 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
         group if isinstance(group, Need | str) else choice.column(group) for group in request.groups
     ]
     figures = [_figure_of(choice, asked) for asked in request.figures]
+    bounded = [_figure_of(choice, bound.asked) for bound in request.having]
     shown = [choice.column(columns) for columns in request.shown if columns]
+    told = [one.column[:2] for one in bounded if one.column is not None]
+    shown = [column for column in shown if column[:2] not in told]
     sorts = [choice.column(columns) for columns in request.sorts]
     named = _alternatives(choice, request)
     conditions = [_compared(choice, condition) for condition in request.conditions]
@@ -123,7 +128,7 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
     for column in (*(column for column, _ in days), *([calendar] if calendar else [])):
         choice.add(choice.need_of(column.table))
     return Meant(
-        groups, figures, shown, named, conditions, order, days, sorts, over, calendar,
+        groups, figures, shown, named, conditions, order, days, sorts, over, bounded, calendar,
         choice.joined(),
     )  # fmt: skip
 

@@ -19,10 +19,12 @@ def possible_measures(model: DataModel, request: DataRequest) -> Sequence[Measur
         money = next((measure for measure in own if measure.kind == "money"), None)
         units = next((measure for measure in own if measure.kind == "number"), None)
         stock = next((measure for measure in own if measure.kind == "stock"), None)
+        discount = next((measure for measure in own if measure.kind == "discount"), None)
         if units is None and "money" not in kinds and _has_only_money(model):
             units = money
         fitting: dict[MeasureKind, DataMeasure | None] = {
             "money": money, "units": units, "stock": stock,
+            "discount": discount,
         }  # fmt: skip
         chosen = {kind: m for kind in kinds if (m := fitting[kind]) is not None}
         if len(chosen) == len(kinds):

@@ -12,6 +12,7 @@ from server.extraction.data_questions.asked import (
     Having,
     Named,
     OverAverage,
+    Unclear,
 )
 from server.extraction.data_questions.columns import columns_called, columns_with_unit
 from server.extraction.data_questions.items import Item
@@ -239,6 +240,8 @@ def _stocks_beside(words: Words, theirs: Columns) -> Columns:
 
 def _bounded(words: Words, request: DataRequest, phrase: _Phrase) -> _Bounded:
     """What a number is a bound of: a column beside it, rows, or what comes in."""
+    if phrase.amount.kind == "percent":
+        raise Unclear("a part of what")
     use(phrase.amount, role="value")
     following = words.free(_before_noun(words, phrase.last), 1)
     if following is not None and _is_measure(following):

@@ -1,5 +1,6 @@
 """The ends of an order, and how many of them: top 5, the cheapest, the last order, most sold."""
 
+from datetime import timedelta
 from typing import Final
 
 from server.extraction.data_questions.asked import (
@@ -7,6 +8,7 @@ from server.extraction.data_questions.asked import (
     Asked,
     DataRequest,
     Ends,
+    Having,
     Ordered,
     Unclear,
 )
@@ -107,6 +109,8 @@ def _leads_to_number(words: Words, item: Item, after: Item | None) -> bool:
 def _read_last(words: Words, request: DataRequest, item: Item, after: Item | None) -> None:
     """The last one to sign up, the first order; when something was for the last time."""
     last = item.has("last")
+    if _read_bounded_end(words, request, item, after):
+        return
     if request.when:
         use(item, role="operator")
         request.end_of_days = "highest" if last else "lowest"
@@ -144,6 +148,47 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
         if date:
             use(item, role="operator")
             request.order.append(Ordered((Column(table, date),), last))
+
+
+def _read_bounded_end(words: Words, request: DataRequest, item: Item, after: Item | None) -> bool:
+    """Whose last order was before a day: those of whom the last one was then."""
+    if after is None or after.role:
+        return False
+    known = after.meanings
+    happened = [need.table for need in known.nouns] or known.done
+    dated = [name for name in happened if words.model.tables[name].date]
+    people = {name for name in dated if words.model.tables[name].people}
+    period = words.beside(after, 1)
+    if period is None or period.kind != "period" or not dated or people:
+        return False
+    before = words.before(item)
+    others = [i for i in before if i.names_table and need_of(i) not in map(Need, dated)]
+    lead = words.previous(item)
+    whose = lead is not None and lead.last_word in words.language.whose and not others
+    if not whose and not any(i.has("who") for i in before) and not others:
+        return False
+    if any(i.has("counts", "when") for i in before[:1]):
+        return False
+    use(item, after, role="operator")
+    use(period, role="value")
+    use(*(i for i in before if not i.role and i.meanings.done and not i.meanings.nouns))
+    if whose and lead is not None:
+        use(lead)
+        request.who = True
+    table = dated[0]
+    end = Asked("highest" if item.has("last") else "lowest", columns=(_date_of(words, table),))
+    start, last = period.value.start, period.value.end
+    if start is not None:
+        request.having.append(Having(end, "from", start.isoformat()))
+    if last is not None:
+        request.having.append(Having(end, "until", (last + timedelta(days=1)).isoformat()))
+    request.facts.append((table,))
+    request.shows_days = False  # it is shown anyway
+    return True
+
+
+def _date_of(words: Words, table: str) -> Column:
+    return Column(table, words.model.tables[table].date)
 
 
 def _dated(words: Words, item: Item) -> Item | None:

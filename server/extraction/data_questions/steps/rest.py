@@ -40,7 +40,7 @@ def read_rest(words: Words, request: DataRequest) -> None:
 
 def _read_names(words: Words, request: DataRequest, item: Item) -> None:
     known = item.meanings
-    cost = _cost_before(words, item) if item.is_amount else None
+    cost = _cost_before(words, item) if item.is_amount and item.kind != "percent" else None
     if item.has("who"):
         read_who(words, request, item)
     elif cost is not None or _is_price(words, item):
@@ -102,7 +102,7 @@ def _is_price(words: Words, item: Item) -> bool:
     if item.kind == "number" and isinstance(item.value, int):
         return False
     before = words.beside(item, -1)
-    return item.is_amount and item.kind != "duration" and not words.numbers(before)
+    return item.is_amount and item.kind not in ("duration", "percent") and not words.numbers(before)
 
 
 def _read_flag(words: Words, request: DataRequest, item: Item, flags: Columns) -> None:
@@ -151,7 +151,8 @@ def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
         if request.one is not None:
             request.must_show.append(need)
         lead = {other.spoken for other in words.items[max(0, item.place - 2) : item.place]}
-        if not words.language.together.isdisjoint(lead):
+        named = before is not None and bool(before.meanings.values)  # Nirvana and U2 tracks
+        if not named and not words.language.together.isdisjoint(lead):
             request.must_show.append(need)
     request.also.append(need)
 
