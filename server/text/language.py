@@ -635,6 +635,9 @@ class DataWords(LanguagePart):
     allowing: WordSet = NO_WORDS
     discounted: Phrases = ()
     reduced: Phrases = ()
+    same: WordSet = NO_WORDS
+    same_leads: WordSet = NO_WORDS
+    places: WordSet = NO_WORDS
     given_away: WordSet = NO_WORDS
     acquired: Phrases = ()
     worth: WordSet = NO_WORDS

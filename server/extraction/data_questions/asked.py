@@ -139,6 +139,8 @@ class Absent:
     days: list[Days] = field(default_factory=list)
     is_there: bool = False
     """Whether they are there, after all: cities of customers and of suppliers at once."""
+    same: Columns = ()
+    """The columns in which they have the same: in a city where we have a supplier."""
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from server.extraction.data_questions.steps.manner import read_manner, read_time
 from server.extraction.data_questions.steps.negations import read_negations
 from server.extraction.data_questions.steps.ratios import read_ratios
 from server.extraction.data_questions.steps.rest import read_rest
+from server.extraction.data_questions.steps.shared_values import read_shared_values
 from server.extraction.data_questions.steps.targets import read_target
 from server.extraction.data_questions.steps.verbs import read_verbs
 from server.extraction.data_questions.words import Words
@@ -35,6 +36,7 @@ _STEPS: Final[tuple[Callable[[Words, DataRequest], None], ...]] = (
     read_discounts,
     read_comparisons,
     read_limits,
+    read_shared_values,
     read_negations,
     read_ends,
     read_groups,

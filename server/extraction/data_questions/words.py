@@ -12,6 +12,7 @@ from server.extraction.data_questions.meanings import Column, Columns, Meanings,
 from server.extraction.data_questions.phrases import phrase_of
 from server.text.stems import singular
 
+_APOSTROPHES: Final = ("'", "’")
 _AMOUNTS: Final = frozenset({"number", "money"})
 
 
@@ -135,6 +136,11 @@ class Words:
     def meanings(self, text: str) -> Meanings | None:
         """What some words mean by themselves."""
         return self._lexicon.of(phrase_of(text))
+
+    def is_possessive(self, item: Item) -> bool:
+        """Whether something is of what it names: last year's orders."""
+        after = self.next(item)
+        return after is not None and self._text[item.end : after.start].strip() in _APOSTROPHES
 
     def is_how_much(self, item: Item) -> bool:
         """Whether a part asks for a number or for money."""

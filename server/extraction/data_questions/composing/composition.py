@@ -22,7 +22,7 @@ from server.extraction.data_questions.composing.lacking import (
 from server.extraction.data_questions.composing.listing import listed_paths
 from server.extraction.data_questions.composing.meant import FigureOf, Meant, OrderBy, number_of
 from server.extraction.data_questions.joins import Need
-from server.extraction.data_questions.meanings import Column
+from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words
 from server.library.data_query import DataQuery, Figure, Lacking, Order, Span, Test
 
@@ -135,10 +135,20 @@ class Composition:
     def _lacking_of(self, absent: Absent) -> Lacking:
         """What is not there, of the rows that are asked for or of the value that is listed."""
         choice, joined = self._choice, self._meant.joined
+        if absent.same:
+            return lacking_value(choice, joined, absent, self._own(absent.same))
         group = next(iter(self._meant.groups), None)
         if self._request.listed and isinstance(group, Column):
             return lacking_value(choice, joined, absent, group)
         return lacking(choice, self._request, joined, absent)
+
+    def _own(self, columns: Columns) -> Column:
+        """The column of what is asked for."""
+        subject = self._request.subject
+        own = [c for c in columns if subject is not None and c.table == subject.table]
+        if not own:
+            raise Unclear("which of them has the same")
+        return own[0]
 
     def _figure(self, what: FigureOf) -> Figure:
         return figure(self._choice, self._request, self._joined, what)

@@ -101,7 +101,8 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
         kind = bool(known.values) and (_is_kind(words, other) or _things(words, other) is not None)
         if kind and not _noun_follows(words, other):
             return other
-        if other.kind in ("unknown", "period") and not known.names_data:
+        is_whole = other.kind == "period" and words.is_possessive(other)  # last year's orders
+        if other.kind in ("unknown", "period") and not (known.names_data or is_whole):
             return None
         if (request.distinct or _are_many(words, other)) and known.columns:
             return other

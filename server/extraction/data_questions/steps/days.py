@@ -63,7 +63,11 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
         elif item.has("totals") and _lists_with_lines(words, request):
             use(item)
             request.figures.append(Asked("sum", "money"))  # orders with their value
-        elif words.is_how_much(item) and request.counted is not None and not request.figures:
+        elif (
+            (words.is_how_much(item) or item.spoken in words.language.worth)
+            and request.counted is not None
+            and not request.figures
+        ):
             use(item, role="operator")
             request.figures.append(Asked("sum", "money"))  # how many, and for how much
         elif item.has("year") and (years := _own_years(words, request)):

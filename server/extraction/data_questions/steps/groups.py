@@ -18,6 +18,8 @@ def read_groups(words: Words, request: DataRequest) -> None:
         if item.role or not item.has("each", "by", "sorts"):
             continue
         after = words.free(item, 1)
+        if after is not None and after.kind == "period" and words.is_possessive(after):
+            after = words.free(after, 1)  # by last year's sales
         if item.spoken in words.language.every and _is_all(words, item):
             use(item)  # show me every comedy
             continue

@@ -44,12 +44,17 @@ def read_target(words: Words, request: DataRequest) -> None:
                 target = named
                 use(item)
             elif target is None and _is_target(words, item):
-                target, plural = need_of(item), item.meanings.plural
-                use(item)
+                head = _head_of(words, item)
+                target, plural = need_of(head), head.meanings.plural
+                use(item, head)
         if target is not None:
             request.target, request.plural = target, plural and not _is_one_of(words, item)
             return
     acquired = [item for item in words.left() if item.has("acquired")]
+    if request.listed and acquired:
+        use(*acquired)  # which countries do we buy from
+        request.target = next((a for item in acquired for a in item.meanings.agents), None)
+        return
     if acquired and not request.who:
         request.everything = True  # what do we buy from a supplier
         use(*acquired)
@@ -129,6 +134,18 @@ def _by_name(words: Words, item: Item) -> Need | None:
     of_each = after is None or after.spoken in words.language.owned_by
     alone = len(tables) == len(item.meanings.columns) == 1 and not item.names_table
     return Need(tables[0]) if alone and many and not of_each else None
+
+
+def _head_of(words: Words, item: Item) -> Item:
+    """The last of two nouns that stand together: product categories."""
+    head = words.next(item)
+    if head is None or head.role or not head.meanings.nouns or item.meanings.plural:
+        return item
+    near = {need_of(item), need_of(head)}
+    linked = any(link.table == need.table for need in near if need for other in near if other
+                 for link in words.model.tables[other.table].links)  # fmt: skip
+    alone = words.said((item, head)) == f"{item.said} {head.said}"
+    return head if linked and alone and head.meanings.plural and len(near) > 1 else item
 
 
 def _is_target(words: Words, item: Item) -> bool:
