@@ -634,6 +634,7 @@ class DataWords(LanguagePart):
     texts_of_days: WordSet = NO_WORDS
     allowing: WordSet = NO_WORDS
     discounted: Phrases = ()
+    comes_to: Phrases = ()
     reduced: Phrases = ()
     same: WordSet = NO_WORDS
     same_leads: WordSet = NO_WORDS

@@ -26,7 +26,7 @@ _TAGS: Final = (
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
     "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains",
     "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares",
-    "reduced", "overdue", "late", "on_time", "everything", "discounted", "acquired",
+    "reduced", "comes_to", "overdue", "late", "on_time", "everything", "discounted", "acquired",
     "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
     "times", "descending", "ascending", "alphabetical", "compare", "sorts", "addresses", "on_top",
     "quarter", "quarters", "weekday", "weekdays", "calendar_month", "calendar_months",

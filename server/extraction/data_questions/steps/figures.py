@@ -21,7 +21,11 @@ def read_figures(words: Words, request: DataRequest) -> None:
         if not item.role and item.has("totals", "averages"):
             _read_figure(words, request, item)
     for item in words.left():
-        if item.has("money", "units") and not item.meanings.nouns:
+        if item.has("comes_to"):
+            use(item, role="operator")
+            if not (request.figures or request.counted):
+                request.figures.append(Asked("sum", "money"))
+        elif item.has("money", "units") and not item.meanings.nouns:
             use(item)
             asked = Asked("sum", measure_of(item))
             if asked not in request.figures:

@@ -16,7 +16,9 @@ def read_shared_values(words: Words, request: DataRequest) -> None:
     for item in words.left():
         columns = tuple(c for c in item.meanings.columns if words.kind(c) in _SHARED)
         rest = words.rest_of_clause(item)
-        if not columns or item.names_table:
+        subject = any(other.names_table for other in words.before(item))
+        asks_who = any(other.has("who") for other in rest)  # and who is it
+        if not columns or item.names_table or not subject or asks_who:
             continue
         before, after = words.previous(item), words.next(item)
         same = before is not None and before.spoken in words.language.same

@@ -141,6 +141,8 @@ def _head_of(words: Words, item: Item) -> Item:
     head = words.next(item)
     if head is None or head.role or not head.meanings.nouns or item.meanings.plural:
         return item
+    if head.meanings.columns:
+        return item  # store addresses: not all of them
     near = {need_of(item), need_of(head)}
     linked = any(link.table == need.table for need in near if need for other in near if other
                  for link in words.model.tables[other.table].links)  # fmt: skip
