@@ -140,7 +140,7 @@ class _Composer:
         ties = query.ties and query.limit is not None and bool(order)
         if ties:
             parts.append(", RANK() OVER (")
-            each: list[Parts] = [[source.column(path, inner=True)] for path in query.each]
+            each: list[Parts] = [self._column(source, one, inner=True) for one in query.each]
             _add(parts, "PARTITION BY ", each, ", ")
             _add(parts, " ORDER BY ", order, ", ")
             parts.append(f") AS {_PLACE}")

@@ -115,7 +115,7 @@ class DataQuery(_Part):
     limit: int | None = Field(default=None, ge=1, le=1_000)
     ties: bool = False
     """Whether rows that are as good as the last one are shown too, beyond the limit."""
-    each: tuple[Path, ...] = ()
+    each: tuple[Path | Span, ...] = ()
     """What the limit holds for, each by itself: the cheapest product of every category."""
     distinct: bool = False
     counted: str = ""

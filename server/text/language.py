@@ -635,6 +635,7 @@ class DataWords(LanguagePart):
     allowing: WordSet = NO_WORDS
     discounted: Phrases = ()
     comes_to: Phrases = ()
+    popular: WordSet = NO_WORDS
     reduced: Phrases = ()
     same: WordSet = NO_WORDS
     same_leads: WordSet = NO_WORDS

@@ -31,10 +31,13 @@ class Choice:
         measures: Mapping[MeasureKind, DataMeasure] | None = None,
         years: Columns = (),
         lists: Collection[tuple[str, str]] = (),
+        births: Columns = (),
     ) -> None:
         self.model = model
         self.lists = lists
         """Columns whose texts hold several values, with commas between."""
+        self.births = births
+        """The columns that are days of birth."""
         self.years = years
         """The columns that are years, as numbers or as texts."""
         self.measures = measures or {}

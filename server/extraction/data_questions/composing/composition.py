@@ -26,6 +26,7 @@ from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words
 from server.library.data_query import DataQuery, Figure, Lacking, Order, Span, Test
 
+_WIDEST: Final = ("year", "quarter", "month", "day", "weekday", "calendar_month")
 _LISTED: Final = 10
 """So many rows of the best ones, where a question says no number."""
 
@@ -89,7 +90,8 @@ class Composition:
         limit = self._limit()
         each = self._first_of_each()
         if each:
-            limit, self._by = self._request.limit or 1, []
+            limit = self._request.limit or 1
+            self._by = self._by if self._figures else []
         if limit is not None and self._listed is None and not self._by:
             raise Unclear("the best of what")
         orders = self._orders or self._sorted() or self._usual_order()
@@ -290,8 +292,37 @@ class Composition:
             raise Unclear("nothing says what is best")
         self._orders.append(Order(by=self._figures[0], descending=self._request.top_down))
 
-    def _first_of_each(self) -> tuple[str, ...]:
+    def _best_groups_of_each(self) -> tuple[str | Span, ...]:
+        """What those are told for of which a figure is the best: the best customer per country."""
+        groups, tables = self._meant.groups, self._choice.model.tables
+        by_figure = any(isinstance(one.by, FigureOf) for one in self._meant.order)
+        if not (groups and self._figures and self._is_superlative()):
+            return ()
+        if not (by_figure or self._request.top):
+            return ()
+        spans = [one for one in self._by if isinstance(one, Span)]
+        if self._listed is None:
+            widest = sorted(spans, key=lambda span: _WIDEST.index(span.each))[:1]
+            return tuple(widest) if len(spans) > 1 and len(groups) == len(spans) else ()
+        for group in groups:
+            happened = isinstance(group, Need) and bool(tables[group.table].date)
+            if isinstance(group, Need) and happened and not tables[group.table].people:
+                raise Unclear("the best of each of what happened")
+        own = {self._joined.path(self._listed, key) for key in tables[self._listed.table].key}
+        names = {*listed_paths(self._choice, self._request, self._meant, self._listed)}
+        paths: list[str | Span] = [*spans]
+        for group in groups:
+            if isinstance(group, Need):
+                keys = tables[group.table].key
+                paths += [self._joined.path(group, key) for key in keys]
+            elif not isinstance(group, str):
+                paths.append(self._choice.path(self._joined, group))
+        return tuple(path for path in paths if path not in own | names) if own else ()
+
+    def _first_of_each(self) -> tuple[str | Span, ...]:
         """What the best of each is asked for: the most expensive product of every category."""
+        if best := self._best_groups_of_each():
+            return best
         of_columns = any(isinstance(one.by, Column) for one in self._meant.order)
         if not (of_columns and self._meant.groups and self._is_superlative()):
             return ()

@@ -23,6 +23,7 @@ from server.extraction.data_questions.meanings import Column, Columns, Value
 from server.extraction.data_questions.words import Words
 from server.library.data_model import DataModel
 from server.library.data_query import Comparison
+from server.text.calendar import add_months
 from server.text.durations import Duration
 from server.text.periods import SpokenPeriod
 
@@ -174,14 +175,13 @@ def _compared(choice: Choice, condition: Condition) -> Compared:
     column = choice.column(condition.columns)
     told = choice.model.tables[column.table].columns[column.column]
     value = condition.value
-    is_flag = isinstance(value, bool)
     amounts = told.kind in ("money", "number")
     if amounts and condition.comparison == "given" and choice.request.figures:
         raise Unclear("without an amount")  # sold without freight
     if amounts and condition.comparison == "given" and value is False:
         return Compared(column, "is", 0)  # nothing on order
-    if told.kind == "date" and isinstance(value, int | float) and not is_flag:
-        raise Unclear("an age")
+    if told.kind == "date" and condition.comparison != "given":
+        value = _born(choice, column, value)
     if isinstance(value, Duration):
         value = _length(value, told.unit)
     elif told.kind == "flag" and condition.comparison == "is":
@@ -192,6 +192,16 @@ def _compared(choice: Choice, condition: Condition) -> Compared:
     if column[:2] in reductions and isinstance(value, int | float) and value > 1:
         value = value / 100  # a discount of 20 % is 0.2 of a price
     return Compared(column, condition.comparison, value)
+
+
+def _born(choice: Choice, column: Column, value: Any) -> Any:
+    """The day before which those were born who are older than so many years."""
+    years = value.count_in("year") if isinstance(value, Duration) else value
+    if isinstance(years, str):
+        return value
+    if column._replace(rank=0) not in choice.births or years is None or years != int(years):
+        raise Unclear("an age")
+    return add_months(choice.request.today, -12 * int(years)).isoformat()
 
 
 def _length(value: Duration, unit: str) -> int | float:

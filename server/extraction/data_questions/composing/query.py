@@ -21,7 +21,7 @@ from server.library.data_query import DataQuery
 def compose_query(words: Words, request: DataRequest) -> DataQuery:
     """Put together what was read; Unclear where it is no one query."""
     settle_target(words, request)
-    choice = Choice(words.model, request, years=words.years, lists=words.lists)
+    choice = Choice(words.model, request, years=words.years, lists=words.lists, births=words.births)
     for need in (request.target, request.counted, *request.also):
         if need is not None:
             choice.add(need)
@@ -59,7 +59,9 @@ def _nearest(
     found: list[tuple[DataQuery, Joined]] = []
     why = ""
     for measures in possible:
-        trial = Choice(words.model, request, choice.needs, measures, words.years, words.lists)
+        trial = Choice(
+            words.model, request, choice.needs, measures, words.years, words.lists, words.births
+        )
         try:
             found.append(_composed(words, request, trial))
         except Unclear as unclear:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from server.extraction.data_questions.asked import (
+    EACH,
     Absent,
     Asked,
     DataRequest,
@@ -48,12 +49,14 @@ def settle_target(words: Words, request: DataRequest) -> None:
             request.also = [need for need in request.also if need not in holders[1:]]
             request.absent += [Absent((need.table,), is_there=True) for need in holders[1:]]
         return
+    _rank_payers(words.model, request)
     _list_lines(words.model, request)
     _sum_pieces(words.model, request)
     _leave_out_amounts(words.model, request)
     _sum_shown(words, words.model, request)
     order_rows(words.model, request)
-    if request.who and request.target is not None and request.groups and not request.figures:
+    figures = request.figures or request.order or request.top
+    if request.who and request.target is not None and request.groups and not figures:
         raise Unclear("who, of each")
     if request.who and request.counted is not None and (request.having or request.order):
         request.figures.append(Asked("count", rows=request.counted, distinct=True))
@@ -61,7 +64,9 @@ def settle_target(words: Words, request: DataRequest) -> None:
     if request.counted is not None and _says_bound_again(request):
         request.target, request.counted = request.target or next(iter(request.also), None), None
     asks_rows = not (request.figures or request.order or request.having or request.shown)
-    if request.target is not None and asks_rows and (request.groups or _is_compared(request)):
+    best_of_each = request.top and any(group not in EACH for group in request.groups)
+    grouped = bool(request.groups) and not best_of_each
+    if request.target is not None and asks_rows and (grouped or _is_compared(request)):
         request.counted, request.target = request.target, None
         return
     if request.groups and (request.counted is not None or request.figures):
@@ -113,6 +118,16 @@ def settle_by_values(words: Words, request: DataRequest) -> None:
         _count_pieces(model, request)
     else:
         _settle_by_kind(words, request)
+
+
+def _rank_payers(model: DataModel, request: DataRequest) -> None:
+    """The best customers are those who pay the most."""
+    target, figures = request.target, request.figures or request.order or request.having
+    earns = any(measure.kind == "money" for measure in model.measures)
+    pays = target is not None and model.tables[target.table].pays
+    if request.top and pays and earns and not (figures or request.shown):
+        request.order.append(Ordered(Asked("sum", "money"), request.top_down))
+        request.top = False
 
 
 def _holds(model: DataModel, need: Need, columns: Columns) -> bool:
@@ -269,6 +284,9 @@ def _find_target(words: Words, request: DataRequest) -> None:
         request.target, request.plural = _all_things(model, request), True
         return
     asks_thing = not (request.who or request.when or request.shown or request.numbered)
+    first = words.first()
+    if first is not None and first.has(*EACH) and request.groups and request.order:
+        return  # in which month did we sell the most
     if request.facts and asks_thing:
         request.target, request.plural = thing_done(model, request), not request.order
     elif request.numbered and not request.shown and not request.named and _is_held(words):

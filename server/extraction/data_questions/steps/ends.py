@@ -63,7 +63,9 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
     descending = not item.has("least")
     if item.has("selling"):
         use(item, role="operator")
-        request.order.append(Ordered(Asked("sum", "units"), descending=True))
+        done = _what_happens(words) if item.last_word in words.language.popular else None
+        asked = Asked("sum", "units") if done is None else request.times((done,))
+        request.order.append(Ordered(asked, descending=True))
     elif item.is_end and not _leads_to_number(words, item, after):
         use(item, role="operator")
         degrees = tuple(degree for degree in item.meanings.degrees if not degree.compares)
@@ -78,7 +80,12 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
         if before is not None and before.meanings.done:
             use(item, before, role="operator")
             who = any(other.has("who") for other in words.before(before))
-            if who and before.spoken in words.language.sellers:
+            sells = before.spoken in words.language.sellers
+            first = words.first()
+            if sells and first is not None and first.has(*EACH):
+                request.order.append(Ordered(Asked("sum", "money"), descending))
+                return  # in which month did we sell the most
+            if who and sells:
                 request.sellers = True
                 request.facts.append(tuple(before.meanings.done))
                 request.order.append(Ordered(Asked("sum", "money"), descending))
@@ -294,6 +301,23 @@ def _earns(words: Words, table: str) -> bool:
         if not told.name and any(link.table == table for link in told.links)
     }
     return any(m.kind == "money" and m.table in near for m in words.model.measures)
+
+
+def _what_happens(words: Words) -> str | None:
+    """What is paid for, where no pieces are sold: rentals."""
+    measures, tables = words.model.measures, words.model.tables
+    if any(measure.kind == "number" for measure in measures):
+        return None
+    return next(
+        (
+            link.table
+            for measure in measures
+            if measure.kind == "money"
+            for link in tables[measure.table].links
+            if tables[link.table].date and not tables[link.table].people
+        ),
+        None,
+    )
 
 
 def _done_with_first(words: Words) -> str | None:

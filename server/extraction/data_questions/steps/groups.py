@@ -20,6 +20,8 @@ def read_groups(words: Words, request: DataRequest) -> None:
         after = words.free(item, 1)
         if after is not None and after.kind == "period" and words.is_possessive(after):
             after = words.free(after, 1)  # by last year's sales
+        if after is not None and after.clause != item.clause and item.has("by"):
+            continue  # the largest order by value? I need the customer
         if item.spoken in words.language.every and _is_all(words, item):
             use(item)  # show me every comedy
             continue
@@ -118,7 +120,7 @@ def _read_group(words: Words, request: DataRequest, lead: Item, after: Item) -> 
         group = tuple(c for c in after.meanings.columns if words.kind(c) == "money") or None
     if group is None:
         following = words.free(after, 1)  # each of our support reps
-        if after.kind == "unknown" or following is None:
+        if after.kind == "unknown" or following is None or following.clause != lead.clause:
             return
         group = _group_of(words, following)
         if group is None:

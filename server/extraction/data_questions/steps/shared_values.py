@@ -29,7 +29,7 @@ def read_shared_values(words: Words, request: DataRequest) -> None:
         denied = next((other for other in said[:1] if other.has("nots", "without")), None)
         if denied is not None:
             said.remove(denied)
-        if said and _may_share(words, said, columns):
+        if said and _may_share(said, columns):
             use(item, said[0], *([denied] if denied is not None else []), role="operator")
             if same and before is not None:
                 use(before)
@@ -38,7 +38,7 @@ def read_shared_values(words: Words, request: DataRequest) -> None:
             request.absent.append(Absent(tables, is_there=denied is None, same=columns))
 
 
-def _may_share(words: Words, said: list[Item], columns: Columns) -> bool:
+def _may_share(said: list[Item], columns: Columns) -> bool:
     """Whether a noun follows that has such a column too, and nothing else is told of it."""
     noun, *others = said
     need = need_of(noun)
