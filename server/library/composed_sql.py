@@ -226,6 +226,10 @@ class _Composer:
     def _shown(self, source: "_Source", of: str | Figure | Span, *, inner: bool = False) -> Parts:
         if not isinstance(of, Figure):
             return self._column(source, of, inner=inner)
+        if of.running is not None:
+            plain = self._shown(source, of.model_copy(update={"running": None}))
+            order = self._column(source, of.running, inner=True)
+            return ["SUM(", *plain, ") OVER (ORDER BY ", *order, ")"]
         if of.share:
             return self._share(source, of)
         what = self._what(source, of)
@@ -382,6 +386,9 @@ class _Titles:
     def _title_of(self, one: Figure) -> str:
         """What a figure is called: number of tracks, average revenue per order."""
         plain = one.model_copy(update={"share": False, "where": (), "per": None, "since": ""})
+        if one.running is not None:
+            plain = one.model_copy(update={"running": None})
+            return f"running {self._title_of(plain)}"
         if one.share:
             return f"percent of {self._title_of(plain).removeprefix('number of ')}"
         if one.per is not None:

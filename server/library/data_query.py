@@ -55,6 +55,8 @@ class Figure(_Part):
     """What it then counts."""
     per: Path | Span | None = None
     """What an average is for each of: orders, where `of` tells something of their lines."""
+    running: Span | None = None
+    """In what order it is added up from one group to the next."""
     share: bool = False
     """Whether it is told in percent: of rows of which `where` is true among all, or without
     `where` of each group among all groups."""

@@ -635,6 +635,11 @@ class DataWords(LanguagePart):
     allowing: WordSet = NO_WORDS
     discounted: Phrases = ()
     comes_to: Phrases = ()
+    running: Phrases = ()
+    over_time: Phrases = ()
+    containers: WordSet = NO_WORDS
+    sales: WordSet = NO_WORDS
+    each_one: Phrases = ()
     popular: WordSet = NO_WORDS
     reduced: Phrases = ()
     same: WordSet = NO_WORDS

@@ -188,6 +188,8 @@ class DataRequest:
     """Whether what is asked for has to do with every one of the names: both of them."""
     either: bool = False
     """Whether one of the names will do."""
+    running: bool = False
+    """Whether figures are added up from one stretch of days to the next."""
     share: bool = False
     """Whether figures are told in percent."""
 

@@ -12,7 +12,7 @@ from server.extraction.data_questions.meanings import Meanings
 from server.text.durations import Duration
 from server.text.parsed_text import ParsedText
 from server.text.periods import SpokenPeriod, find_periods
-from server.text.stems import without_accents
+from server.text.stems import singular, without_accents
 from server.text.tokens import Span
 
 ItemKind = Literal["phrase", "number", "money", "percent", "duration", "period", "unknown"]
@@ -134,10 +134,24 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
     for item in items:
         if item.spoken in lexicon.words.imperatives and not _begins(items, item):
             item.meanings = replace(item.meanings, tags=item.meanings.tags - {"frames"})
+    for before, item in pairwise(items):
+        _tell_small(before, item, lexicon)
     for at, item in enumerate(items):
         if item.meanings.nouns and item.meanings.done and _is_verb(items[:at], item, lexicon):
-            item.meanings = replace(item.meanings, nouns=[], plural=False)
+            done = dict.fromkeys((*(n.table for n in item.meanings.nouns), *item.meanings.done))
+            item.meanings = replace(item.meanings, nouns=[], done=[*done], plural=False)
     return items
+
+
+def _tell_small(before: Item, item: Item, lexicon: DataLexicon) -> None:
+    """On our books says nothing of what is asked; how many sales there were is no money."""
+    words = lexicon.words
+    if item.kind == "unknown" and before.is_filler and item.spoken in words.containers:
+        item.kind, item.meanings = "phrase", Meanings(tags={"frames"})
+    sold = before.has("counts", "last", "first") or before.kind == "number"
+    if sold and item.spoken in words.sales and lexicon.sale is not None:
+        plural = item.spoken != singular(item.spoken)
+        item.kind, item.meanings = "phrase", Meanings(nouns=[lexicon.sale], plural=plural)
 
 
 def _tell_clauses(items: Sequence[Item], text: str, lexicon: DataLexicon) -> None:

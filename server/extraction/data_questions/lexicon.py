@@ -26,7 +26,8 @@ _TAGS: Final = (
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
     "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains",
     "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares",
-    "reduced", "comes_to", "overdue", "late", "on_time", "everything", "discounted", "acquired",
+    "reduced", "comes_to", "running", "overdue", "late", "on_time", "everything", "discounted",
+    "acquired",
     "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
     "times", "descending", "ascending", "alphabetical", "compare", "sorts", "addresses", "on_top",
     "quarter", "quarters", "weekday", "weekdays", "calendar_month", "calendar_months",
@@ -52,6 +53,8 @@ class DataLexicon:
             if told.kind == "date" and not self.words.births.isdisjoint(spoken_words(told))
         )
         """The columns that are days of birth."""
+        self.sale = _sale(model)
+        """What one sale is, where the model tells it."""
         self._phrases = PhraseBook()
         for tag in _TAGS:
             for phrase in getattr(self.words, tag):
@@ -254,3 +257,16 @@ class DataLexicon:
             if not spoken_words(told).isdisjoint(words.weight_names):
                 for verb in words.weights:
                     add_column(self._phrases.add(phrase_of(verb)).columns, column)
+
+
+def _sale(model: DataModel) -> Need | None:
+    """The table of what is paid for on some day."""
+    for measure in model.measures:
+        if measure.kind == "money":
+            table = model.tables[measure.table]
+            near = [measure.table, *(link.table for link in table.links)]
+            dated = (name for name in near if model.tables[name].date)
+            found = next((name for name in dated if not model.tables[name].people), None)
+            if found is not None:
+                return Need(found)
+    return None

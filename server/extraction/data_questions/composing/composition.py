@@ -83,6 +83,8 @@ class Composition:
             if not self._figures:
                 raise Unclear("a share of what")
             self._figures = [self._in_percent(one) for one in self._figures]
+        if self._request.running:
+            self._figures = [self._running(one) for one in self._figures]
         self._select += [*self._figures, *self._bound_figures()]
         self._check_groups()
         self._check_averages()
@@ -163,6 +165,14 @@ class Composition:
         if not self._where and not self._by:
             raise Unclear("a share without a part")
         return one.model_copy(update={"share": True, "where": self._where})
+
+    def _running(self, one: Figure) -> Figure:
+        """A figure with all that came before it."""
+        spans = [span for span in self._by if isinstance(span, Span)]
+        adds = one.operation in ("sum", "count") and not (one.distinct or one.per or one.share)
+        if len(spans) != 1 or len(self._by) != 1 or not adds or self._orders:
+            raise Unclear("a running total of what")
+        return one.model_copy(update={"running": spans[0]})
 
     def _add_having(self) -> None:
         pairs = zip(self._meant.bounded, self._request.having, strict=True)

@@ -72,7 +72,8 @@ def settle_target(words: Words, request: DataRequest) -> None:
     if request.groups and (request.counted is not None or request.figures):
         _bound_figures(request)
     by_shown = request.target is None and not request.who and bool(request.shown)
-    if by_shown and (request.having or request.order):
+    best_figure = request.top and bool(request.figures)
+    if by_shown and (request.having or request.order or best_figure):
         request.groups.insert(0, request.shown.pop(0))
         if not request.figures:
             return

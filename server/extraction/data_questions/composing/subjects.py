@@ -118,4 +118,7 @@ def named_row(model: DataModel, request: DataRequest) -> Need:
         best = [value for value in own if value.table in shown] or own
         if best:
             return Need(best[0].table)
+    whole = [v for named in request.named for v in named.values if not v.part]
+    if len(whole) == 1 and len(request.named) == 1 and whole[0].table in shown:
+        return Need(whole[0].table)  # the phone number of a contact person
     raise Unclear("nothing says what is asked for")

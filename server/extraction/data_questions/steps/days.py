@@ -97,6 +97,7 @@ def _is_said(words: Words, request: DataRequest, item: Item) -> bool:
         return (any(request.all_asked()) or bool(request.shown)) and not tells_worth
     return (
         (item.has("each") and bool(request.having or request.shown or request.shows_days))
+        or (item.spoken in words.language.each_one and request.limit is not None)
         or (item.has("most") and bool(request.order))
         or (item.has("discounted") and any(measure.less for measure in words.model.measures))
         or (item.has("acquired") and request.subject is not None)

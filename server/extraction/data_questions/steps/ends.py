@@ -169,7 +169,7 @@ def _read_bounded_end(words: Words, request: DataRequest, item: Item, after: Ite
     if period is None or period.kind != "period" or not dated or people:
         return False
     before = words.before(item)
-    others = [i for i in before if i.names_table and need_of(i) not in map(Need, dated)]
+    others = [i for i in before if (need := need_of(i)) is not None and need.table not in dated]
     lead = words.previous(item)
     whose = lead is not None and lead.last_word in words.language.whose and not others
     if not whose and not any(i.has("who") for i in before) and not others:

@@ -106,9 +106,14 @@ def _following(words: Words, item: Item) -> tuple[Item | None, list[Item], list[
 def _per(words: Words, request: DataRequest, passed: Sequence[Item]) -> Need | Each | None:
     """What an average amount is for each of: of an order, per customer, monthly."""
     own = next((need_of(item) for item in passed if not item.meanings.plural), None)
-    if own is not None or len(request.groups) != 1:
+    if own is not None or not request.groups:
         return own
-    group = request.groups[0]
+    group, *others = request.groups
+    if others and isinstance(group, Need) and len(others) == 1 and not isinstance(others[0], Need):
+        request.groups.remove(group)
+        return group  # per customer, by country
+    if others:
+        return None
     pays = isinstance(group, Need) and words.model.tables[group.table].pays
     if group in EACH or pays:
         request.groups.clear()

@@ -129,9 +129,15 @@ def _read_group(words: Words, request: DataRequest, lead: Item, after: Item) -> 
     head = words.next(after)  # by product category
     if isinstance(group, Need) and head is not None and not head.role:
         need = need_of(head)
+        told = tuple(
+            c for c in head.meanings.columns if c.table == group.table and words.kind(c) in _GROUPED
+        )
         if need is not None and not head.meanings.plural:
             use(head, role="operator")
             group = need
+        elif told and words.next(after) is head:
+            use(head, role="operator")  # by customer country
+            group = told
     use(lead, role="operator")
     if not after.meanings.values or after.names_table:
         use(after, role="operator")  # of each album by a name, that is one of those alone

@@ -40,6 +40,9 @@ def read_manner(words: Words, request: DataRequest) -> None:
             request.each_of_them = True
             if sum(bool(other.meanings.values) for other in words.items) > 1:
                 use(item)
+        elif item.has("running"):
+            use(item, role="operator")
+            request.running = True
         elif item.has("different"):
             use(item, role="operator")
             request.distinct = True
@@ -52,6 +55,10 @@ def read_times(words: Words, request: DataRequest) -> None:
     first = words.first()
     for item in words.items:
         for each in EACH:
+            one_number = first is not None and first.has("counts", "totals")
+            if item.spoken in words.language.over_time and (one_number or request.running):
+                use(item)  # how many did they buy over the years
+                continue
             if item.has(f"{each}s"):
                 request.groups.append(each)
                 use(item, role="operator")

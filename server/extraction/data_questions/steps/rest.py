@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 from typing import Final
 
-from server.extraction.data_questions.asked import Bound, Condition, DataRequest, Unclear
+from server.extraction.data_questions.asked import (
+    Bound,
+    Condition,
+    DataRequest,
+    Ordered,
+    Unclear,
+)
 from server.extraction.data_questions.columns import columns_called, columns_of_words
 from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns, Meanings
 from server.extraction.data_questions.steps.names import (
     read_contained,
@@ -140,7 +147,8 @@ def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
     word_before = before.last_word if before is not None else ""
     asks = bool(request.figures) or request.when
     if target is None and asks and word_before in words.language.which:
-        raise Unclear("which")  # the highest freight, and for which order
+        _read_best_row(request, item, need)
+        return
     use(item)
     if target is not None:
         own = tuple(column for column in item.meanings.columns if column.table == target.table)
@@ -155,6 +163,20 @@ def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
         if not named and not words.language.together.isdisjoint(lead):
             request.must_show.append(need)
     request.also.append(need)
+
+
+def _read_best_row(request: DataRequest, item: Item, need: Need) -> None:
+    """The highest freight, and for which order: the order with the highest."""
+    figure = request.figures[0] if len(request.figures) == 1 else None
+    own = tuple(c for c in figure.columns if c.table == need.table) if figure is not None else ()
+    ends = {"highest": True, "lowest": False}
+    if figure is None or not own or figure.operation not in ends or request.groups:
+        raise Unclear("which")
+    use(item)
+    request.figures.clear()
+    request.target = need
+    request.order.append(Ordered(own, ends[figure.operation]))
+    request.shown.append(own)
 
 
 def _read_column(words: Words, request: DataRequest, item: Item) -> None:
