@@ -123,7 +123,7 @@ def _usual(prop: Property, kind: str, thing: Thing) -> Iterator[str]:
     if kind == "number" and _unit(prop, thing):
         yield from ("length", "duration", "running time", "playing time")
     if "stock" in spoken:
-        yield from ("in stock", "stock", "units left", "stock on hand")
+        yield from ("in stock", "stock", "units left", "stock on hand", "in the warehouse")
     if kind == "money" and thing.main_date is not None and spoken & {"total", "amount", "price"}:
         yield from ("amount", "total", "value")
     if prop.role == "key":

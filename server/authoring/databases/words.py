@@ -90,6 +90,7 @@ class ColumnWords(_Part):
     yes_values: tuple[str, ...]
     no_values: tuple[str, ...]
     flag_words: frozenset[str]
+    also_called: Mapping[str, tuple[str, ...]]
     nouns: tuple[tuple[str, ...], ...]
     measures: tuple[MeasureWords, ...]
     superlatives: tuple[Superlatives, ...]
@@ -143,11 +144,9 @@ class ColumnWords(_Part):
 
     def synonyms(self, noun: str) -> tuple[str, ...]:
         """Other words for a thing."""
-        return tuple(
-            dict.fromkeys(
-                other for group in self.nouns if noun in group for other in group if other != noun
-            )
-        )
+        both = (other for group in self.nouns if noun in group for other in group)
+        found = dict.fromkeys((*both, *self.also_called.get(noun, ())))
+        return tuple(other for other in found if other != noun)
 
     def lead_to(self, noun: str) -> tuple[str, ...]:
         """How the name of such a thing is said after others: `by {value}`."""

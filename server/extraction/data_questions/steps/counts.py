@@ -65,7 +65,9 @@ def _stock_of_each(words: Words, request: DataRequest, item: Item) -> Columns:
     told = [i for i in words.items if any(_plain(c) in stocks for c in i.meanings.columns)]
     each = next((i for i in words.after(item) if i.has("each")), None)
     before = any(other.place < item.place for other in told)
-    if not before or not (request.groups or each):
+    listed = any(i.meanings.nouns and i.meanings.plural for i in words.before(item))
+    ends = words.beside(item, 1) is None  # products in stock, and how many units
+    if not before or not (request.groups or each or (listed and ends)):
         return ()
     said_again = [other for other in told if not other.role and other.place > item.place]
     use(*said_again, *([each] if each is not None else []))

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from server.extraction.data_questions.asked import Asked, DataRequest, Ordered
+from server.extraction.data_questions.asked import EACH, Asked, DataRequest, Ordered
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Columns
@@ -24,6 +24,10 @@ def read_groups(words: Words, request: DataRequest) -> None:
             continue  # the largest order by value? I need the customer
         if item.spoken in words.language.every and _is_all(words, item):
             use(item)  # show me every comedy
+            continue
+        if after is not None and _lists_each(words, item, after):
+            use(item, after)  # the number and the date of every order
+            request.target, request.plural = need_of(after), True
             continue
         if item.has("by") and after is not None and _is_agent(words, item, after):
             use(item)  # bought by customers from the UK
@@ -49,6 +53,19 @@ def _is_all(words: Words, item: Item) -> bool:
     begins = all(other.is_filler for other in words.before(item))
     figures = ("counts", "totals", "averages", "money", "units")
     return begins and not any(other.has(*figures) for other in words.items)
+
+
+def _lists_each(words: Words, item: Item, after: Item) -> bool:
+    """Whether it leads to what is listed, with what is told of each before it."""
+    need = need_of(after)
+    before = [other for other in words.before(item) if not other.is_filler]
+    if need is None or not item.has("each") or item.has("by") or not after.meanings.nouns:
+        return False
+    told = {column.table for other in before for column in other.meanings.columns}
+    plain = all(other.names_table or other.meanings.columns for other in before)
+    figures = ("counts", "totals", "averages", "money", "units", "most", "least", "tops")
+    figured = any(other.role or other.is_end or other.has(*figures) for other in before)
+    return len(before) > 1 and plain and not figured and need.table in told
 
 
 def _is_agent(words: Words, item: Item, after: Item) -> bool:
@@ -152,6 +169,11 @@ def _read_second(words: Words, request: DataRequest, first: Item) -> None:
         return
     between = " ".join(item.spoken for item in words.items[first.place + 1 : second.place])
     group = _group_of(words, second) if between in words.language.together else None
+    each = next((each for each in EACH if second.has(each)), None)
+    if each is not None and between in words.language.together:
+        use(second, role="operator")  # by agent and year
+        request.groups.append(each)
+        return
     if group is not None:
         use(second, role="operator")
         request.groups.append(group)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from server.extraction.data_questions.asked import (
+    Asked,
     Bound,
     Condition,
     DataRequest,
@@ -181,6 +182,10 @@ def _read_best_row(request: DataRequest, item: Item, need: Need) -> None:
 
 def _read_column(words: Words, request: DataRequest, item: Item) -> None:
     """A column that is asked for, or that has to be there: customers with a company."""
+    if words.is_how_much(item) and request.counted is not None and not request.figures:
+        use(item, role="operator")
+        request.figures.append(Asked("sum", "money"))  # how many sales, and for how much
+        return
     columns: Columns = tuple(item.meanings.columns)
     subject = request.subject
     done = any(other.meanings.done for other in words.items)

@@ -13,6 +13,7 @@ def read_target(words: Words, request: DataRequest) -> None:
         return
     if request.one is not None:
         request.target = request.one
+    if request.target is not None:
         return
     _read_listed(words, request)
     if (owner := _whose(words)) is not None:
