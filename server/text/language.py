@@ -635,6 +635,8 @@ class DataWords(LanguagePart):
     allowing: WordSet = NO_WORDS
     discounted: Phrases = ()
     comes_to: Phrases = ()
+    manners: WordSet = NO_WORDS
+    wheres: WordSet = NO_WORDS
     running: Phrases = ()
     over_time: Phrases = ()
     containers: WordSet = NO_WORDS

@@ -32,6 +32,10 @@ _HAS: Final = frozenset({"has", "have"})
 
 def settle_target(words: Words, request: DataRequest) -> None:
     """Decide what is listed and what is counted, as far as the words tell."""
+    tells = request.groups or request.counted or request.compares or request.shown
+    tells = tells or any(request.all_asked())
+    if words.items[0].spoken in words.language.manners and not tells:
+        raise Unclear("how")  # how did we sell
     if request.when and request.end_of_days:
         if not (request.facts or request.also or request.target):
             raise Unclear("when")
@@ -288,7 +292,7 @@ def _find_target(words: Words, request: DataRequest) -> None:
     first = words.first()
     if first is not None and first.has(*EACH) and request.groups and request.order:
         return  # in which month did we sell the most
-    if request.facts and asks_thing:
+    if _thing_with_shown(model, request) or (request.facts and asks_thing):
         request.target, request.plural = thing_done(model, request), not request.order
     elif request.numbered and not request.shown and not request.named and _is_held(words):
         request.target, request.plural = thing_done(model, request), True
@@ -301,6 +305,15 @@ def _find_target(words: Words, request: DataRequest) -> None:
         if has and not (told or request.order or request.having or request.shown):
             raise Unclear("who has it, and how")
         request.target, request.plural = people(model, request), not request.order
+
+
+def _thing_with_shown(model: DataModel, request: DataRequest) -> bool:
+    """Whether what was done is told by what is shown: what she rented, with the titles."""
+    others = request.who or request.when or request.numbered or request.order or request.groups
+    if not (request.facts and request.shown and request.named) or others:
+        return False
+    thing = thing_done(model, request)
+    return any(column.table == thing.table for columns in request.shown for column in columns)
 
 
 def _tells_of_named(model: DataModel, request: DataRequest) -> bool:

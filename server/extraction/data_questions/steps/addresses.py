@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from server.extraction.data_questions.asked import Condition, DataRequest
+from server.extraction.data_questions.asked import Condition, DataRequest, Unclear
 from server.extraction.data_questions.columns import columns_called
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Columns
@@ -11,6 +11,16 @@ from server.extraction.data_questions.words import Words, use
 
 def read_addresses(words: Words, request: DataRequest) -> None:
     """The full address of somebody, customers with a gmail address."""
+    first = words.items[0]
+    named = any(other.has("addresses") for other in words.left())
+    told = {c for item in words.items for c in item.meanings.columns if item.place > 0}
+    asks_where = first.is_filler and first.first_word in words.language.wheres
+    if asks_where and not named:
+        parts = [*_parts_of_address(words)]
+        if not parts:
+            raise Unclear("where")
+        if told.isdisjoint(column for part in parts for column in part):
+            request.shown += parts  # where does she live
     for item in words.left():
         if item.has("addresses"):
             use(item)

@@ -25,7 +25,8 @@ def read_counts(words: Words, request: DataRequest) -> None:
             use(item)  # how many it is that have at least 5, or the most
         elif _is_each_of_order(words, request, item):
             use(item, role="operator")
-            request.figures.append(Asked("sum", "units"))
+            if request.groups:
+                request.figures.append(Asked("sum", "units"))
         elif (noun := _counted_before(words, item)) is not None:
             use(item, noun, role="operator")
             request.counted = need_of(noun)
@@ -82,7 +83,12 @@ def _is_each_of_order(words: Words, request: DataRequest, item: Item) -> bool:
     """How many of each, of what is on an order: how many pieces."""
     numbered = any(other.kind == "number" and not other.role for other in words.before(item))
     held = any(other.last_word in words.language.held for other in words.items)
-    return bool(request.groups) and numbered and held and words.free(item, 1) is None
+    after = words.free(item, 1)
+    each = bool(request.groups) and after is None
+    if after is not None and after.has("each") and words.beside(after, 1) is None:
+        use(after)
+        each = True
+    return each and numbered and held
 
 
 def _is_ordered_by_figure(request: DataRequest) -> bool:

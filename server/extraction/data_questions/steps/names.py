@@ -180,13 +180,23 @@ def _is_in_text(words: Words, value: Value) -> bool:
 def _read_role(words: Words, request: DataRequest, item: Item) -> bool:
     """Those of whom somebody is something: reporting to Ana."""
     before = words.previous(item)
+    if words.items[0].spoken in words.language.whose:
+        before = words.beside(item, -1)  # whose support rep is Ana
+        if before is not None and before.meanings.roles and before is words.first():
+            return _read_role_of(words, request, before, item)
     if before is None or before.meanings.nouns or not before.meanings.roles:
         return False
+    if before.last_word not in words.language.role_leads:
+        return False
+    return _read_role_of(words, request, before, item)
+
+
+def _read_role_of(words: Words, request: DataRequest, before: Item, item: Item) -> bool:
     role = before.meanings.roles[0]
     held: tuple[Value, ...] = tuple(v for v in item.meanings.values if v.table == role.table)
-    if not held or before.last_word not in words.language.role_leads:
+    if not held:
         return False
-    use(before, item, role="value")
+    use(words.items[0], before, item, role="value")
     if request.target is None or request.target == role:
         request.target, request.plural = Need(role.owner), True
     request.named.append(Named(held, need=role))

@@ -217,7 +217,8 @@ def _read_column(words: Words, request: DataRequest, item: Item) -> None:
     elif request.counted is not None:
         return
     use(item)
-    request.shown.append(columns)
+    if request.counted is None:
+        request.shown.append(columns)
 
 
 def _is_in_stock(words: Words, item: Item) -> bool:

@@ -28,6 +28,9 @@ def read_target(words: Words, request: DataRequest) -> None:
             request.who = True
             use(item)
             target, plural = _agent(words), True
+            is_doer = item is words.first() and _does(words, item)
+            if target is None and is_doer and not request.order:
+                return  # who bought songs
         else:
             target, plural = _implied(words, item), True
             before = words.previous(item)
@@ -101,6 +104,12 @@ def _read_listed(words: Words, request: DataRequest) -> None:
     if columns and is_plural and goes_on and not (of_each or asks_figures):
         use(item)
         request.listed = columns
+
+
+def _does(words: Words, item: Item) -> bool:
+    """Whether it is asked who did what follows: who bought, who has rented."""
+    after = words.beside(item, 1)
+    return after is not None and bool(after.meanings.done) and not after.names_table
 
 
 def _agent(words: Words) -> Need | None:

@@ -34,6 +34,11 @@ def read_verbs(words: Words, request: DataRequest) -> None:
             return  # what somebody has taken and not brought back
         if any(item.kind == "unknown" for item in words.items):
             return
+        paid = next((m.table for m in words.model.measures if m.kind == "money"), None)
+        if request.who and paid is not None and not request.groups:
+            use(*verbs)
+            request.facts.append((paid,))  # who bought anything today
+            return
         request.figures.append(Asked("sum", "money"))
         measured = True
     is_best = request.top and any(group in EACH for group in request.groups)
