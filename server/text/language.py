@@ -637,6 +637,10 @@ class DataWords(LanguagePart):
     comes_to: Phrases = ()
     manners: WordSet = NO_WORDS
     wheres: WordSet = NO_WORDS
+    nows: Phrases = ()
+    open_word: str = ""
+    particles: WordSet = NO_WORDS
+    date_words: WordSet = NO_WORDS
     running: Phrases = ()
     over_time: Phrases = ()
     containers: WordSet = NO_WORDS

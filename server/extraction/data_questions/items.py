@@ -148,6 +148,8 @@ def _tell_small(before: Item, item: Item, lexicon: DataLexicon) -> None:
     words = lexicon.words
     if item.kind == "unknown" and before.is_filler and item.spoken in words.containers:
         item.kind, item.meanings = "phrase", Meanings(tags={"frames"})
+    if item.spoken in words.particles and before.meanings.done and not before.names_table:
+        item.meanings = Meanings(tags={"frames"})  # which day did we rent out the most
     sold = before.has("counts", "last", "first") or before.kind == "number"
     if sold and item.spoken in words.sales and lexicon.sale is not None:
         plural = item.spoken != singular(item.spoken)
@@ -220,6 +222,8 @@ class _Cut:
         """The longest part from a word on, of `most` words at most."""
         words = self.words if most is None else self.words[: at + most]
         size, meanings = self._lexicon.at(words, at) or (0, _EMPTY)
+        if size > 1 and not meanings.is_of_data and self._hides(words, at, size):
+            size, meanings = 1, self._lexicon.of(words[at : at + 1]) or _EMPTY  # the last name
         if size > 1 and not meanings.nouns and self._is_numbered(at + size):
             size -= 1  # on order 10300: the order, and not what is on order
             meanings = self._lexicon.of(self.words[at : at + size]) or _EMPTY
@@ -243,6 +247,13 @@ class _Cut:
         if is_initials and not meanings.is_of_data and not self._reading.text.isupper():
             kind = "unknown"  # IT people
         return Item(kind, at, at + size, start, end, said, meanings, value, capital)
+
+    def _hides(self, words: Sequence[str], at: int, size: int) -> bool:
+        """Whether what is told of data begins within a part and goes on beyond it."""
+        first, after = self._lexicon.of(words[at : at + 1]), self._lexicon.at(words, at + 1)
+        if first is None or after is None or not {*first.tags} <= _FILLERS:
+            return False
+        return 1 + after[0] > size and after[1].is_of_data
 
     def _is_numbered(self, end: int) -> bool:
         """Whether the word before is a noun whose number follows."""

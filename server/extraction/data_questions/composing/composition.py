@@ -100,6 +100,8 @@ class Composition:
         is_when = self._request.when and not self._figures and not self._meant.shown
         if is_when and self._listed is not None:
             raise Unclear("when")
+        if self._request.when and self._listed is None and not self._request.end_of_days:
+            raise Unclear("when")
         if not self._select:
             raise Unclear("nothing says what is asked for")
         return DataQuery(
@@ -359,7 +361,8 @@ class Composition:
     def _limit(self) -> int | None:
         """How many rows are shown: of one end one, or a few where several are asked for."""
         request = self._request
-        if request.limit is not None or not request.order or self._has_both_ends:
+        best = bool(request.order) or (request.top and bool(request.groups))
+        if request.limit is not None or not best or self._has_both_ends:
             return request.limit
         if self._listed is None:
             return 1 if self._meant.groups and self._is_superlative() else None

@@ -7,6 +7,7 @@ from typing import Final
 from server.extraction.data_questions.asked import (
     EACH,
     Asked,
+    Condition,
     DataRequest,
     Days,
     Each,
@@ -50,6 +51,8 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
     """Small words that mean something only beside what else was read."""
     if request.days or any(absent.days for absent in request.absent):
         use(*(item for item in words.left() if item.has("recent")))
+    if any(item.is_filler and item.spoken in words.language.nows for item in words.items):
+        _read_now(words, request)
     for item in words.left():
         each = next((each for each in EACH if item.has(each)), None)
         if each is not None and request.having and not request.groups:
@@ -75,6 +78,16 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             request.shown.append(years)
         elif _is_said(words, request, item):
             use(item)
+
+
+def _read_now(words: Words, request: DataRequest) -> None:
+    """What is rented right now has not come back."""
+    open_ = words.meanings(words.language.open_word)
+    done = {table for tables in request.facts for table in tables}
+    columns = tuple(c for c in open_.pending if c.table in done) if open_ is not None else ()
+    told = {column for one in request.conditions for column in one.columns}
+    if columns and told.isdisjoint(columns) and not (request.days or request.absent):
+        request.conditions.append(Condition(columns, "given", value=False))
 
 
 def _own_years(words: Words, request: DataRequest) -> Columns:

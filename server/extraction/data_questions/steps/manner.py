@@ -62,12 +62,22 @@ def read_times(words: Words, request: DataRequest) -> None:
             if item.has(f"{each}s"):
                 request.groups.append(each)
                 use(item, role="operator")
-        if item.has("when") and item is first:
+        if item.has("when") and item is first and _asks_best_day(words, item):
+            use(item, role="operator")
+            request.groups.append("day")
+        elif item.has("when") and item is first:
             request.when = True
             use(item)
         elif item.has("when") and first is not None and not request.when:
             request.shows_days = True
             use(item)
+
+
+def _asks_best_day(words: Words, item: Item) -> bool:
+    """Whether the best one of all days is asked for: which day had the most orders."""
+    day = item.last_word in words.language.date_words
+    named = any(other.meanings.values for other in words.items)
+    return day and not named and any(other.has("most", "least") for other in words.items)
 
 
 def _order_after_end(words: Words, request: DataRequest, item: Item) -> Item | None:
