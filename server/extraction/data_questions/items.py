@@ -270,9 +270,16 @@ class _Cut:
             return Meanings(values=known.values)
         if "frames" in known.tags:
             known = replace(known, values=[])
+        if not (capital or written or self._leads_to_thing(at)):
+            known = replace(known, values=[v for v in known.values if not (v.part and v.kind)])
         if known.values and not (capital or written):
             return _without_doubtful(known, short=len(self.words[at]) <= _SHORT and not rated)
         return known
+
+    def _leads_to_thing(self, at: int) -> bool:
+        """Whether a noun follows: video tracks."""
+        after = self._lexicon.at(self.words, at + 1)
+        return after is not None and bool(after[1].nouns)
 
     def _leads_to_noun(self, at: int) -> bool:
         """Whether a noun follows: us customers."""
