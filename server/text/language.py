@@ -637,6 +637,9 @@ class DataWords(LanguagePart):
     comes_to: Phrases = ()
     manners: WordSet = NO_WORDS
     wheres: WordSet = NO_WORDS
+    reorders: WordSet = NO_WORDS
+    duties: WordSet = NO_WORDS
+    reorder_levels: Phrases = ()
     nows: Phrases = ()
     open_word: str = ""
     particles: WordSet = NO_WORDS

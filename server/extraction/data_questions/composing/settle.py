@@ -108,6 +108,8 @@ def settle_by_values(words: Words, request: DataRequest) -> None:
     columns = next(filter(None, ends), None)
     if columns is not None:
         request.target = Need(columns[0].table)
+    elif request.against:
+        request.target, request.plural = Need(request.against[0].mine.table), True
     elif request.numbered is not None:
         request.target = request.numbered
     elif request.when and request.facts:
@@ -284,6 +286,8 @@ def _find_target(words: Words, request: DataRequest) -> None:
     model = words.model
     if _is_compared(request) and request.facts:
         request.figures.append(Asked("sum", "units"))
+        return
+    if request.everything and request.against:
         return
     if request.everything:
         request.target, request.plural = _all_things(model, request), True

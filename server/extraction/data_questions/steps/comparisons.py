@@ -32,7 +32,9 @@ def read_comparisons(words: Words, request: DataRequest) -> None:
     for item in words.items:
         if item.role:
             continue
-        if item.has("between"):
+        if item.spoken in words.language.reorders:
+            _read_short_stock(words, request, item)
+        elif item.has("between"):
             _read_between(words, request, item)
         elif item.has("more", "less", "at_least", "at_most", "exactly"):
             _read_compared(words, request, item)
@@ -214,6 +216,18 @@ def _comparison(item: Item) -> Comparison:
     return "least" if item.has("at_least") else "most"
 
 
+def _read_short_stock(words: Words, request: DataRequest, item: Item) -> None:
+    """What has to be ordered again: of what there is less than there should be."""
+    levels = columns_called(words.model, words.language.reorder_levels)
+    stocks = _stocks_beside(words, levels)
+    pairs = [(one, other) for one in stocks for other in levels if one.table == other.table]
+    if pairs:
+        use(item, role="operator")
+        use(*(other for other in words.before(item) if other.spoken in words.language.duties))
+        mine, theirs = pairs[0]
+        request.against.append(Against(mine, theirs._replace(rank=0), "less"))
+
+
 def _read_columns_compared(words: Words, request: DataRequest, item: Item, right: Item) -> bool:
     """What is below the reorder level: a column against another one of the same table."""
     theirs = words.numbers(right)
@@ -226,6 +240,9 @@ def _read_columns_compared(words: Words, request: DataRequest, item: Item, right
     if not pairs:
         return False
     use(item, right, role="operator")
+    told = {(one.mine[:2], one.theirs[:2]) for one in request.against}
+    if (pairs[0][0][:2], pairs[0][1][:2]) in told:
+        return True  # what we need to reorder: below the reorder level
     if left is not None and named:
         use(left)
     request.against.append(Against(*pairs[0], "more" if item.has("more") else "less"))
