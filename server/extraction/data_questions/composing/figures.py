@@ -31,7 +31,10 @@ def figure(choice: Choice, request: DataRequest, joined: Joined, what: FigureOf)
         if asked.operation == "sum" and column[:2] in reductions:
             raise Unclear("shares are not added up")
         path = choice.path(joined, column)
-        if asked.operation in ("sum", "average") and not _is_once(choice, joined, path):
+        named = {need.table for need in (*request.also, request.target, request.counted) if need}
+        each = joined.root in named and not joined.multiplies  # what every copy costs
+        once = _is_once(choice, joined, path) or (each and "<" not in path)
+        if asked.operation in ("sum", "average") and not once:
             raise Unclear("rows would be counted twice")
         scale = _SCALES.get((unit_of(choice.model, column), request.unit), 1.0)
         since = choice.path(joined, asked.since) if asked.since is not None else ""

@@ -26,6 +26,8 @@ from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words
 from server.library.data_model import DataModel
 
+_FEW: Final = 5
+"""So near to the beginning it stands that a cost is asked for."""
 _HAS: Final = frozenset({"has", "have"})
 """Last words of who has something, which may be in many ways."""
 
@@ -54,6 +56,7 @@ def settle_target(words: Words, request: DataRequest) -> None:
             request.absent += [Absent((need.table,), is_there=True) for need in holders[1:]]
         return
     _rank_payers(words.model, request)
+    _cost_of_every(words, request)
     _list_lines(words.model, request)
     _sum_pieces(words.model, request)
     _leave_out_amounts(words.model, request)
@@ -125,6 +128,22 @@ def settle_by_values(words: Words, request: DataRequest) -> None:
         _count_pieces(model, request)
     else:
         _settle_by_kind(words, request)
+
+
+def _cost_of_every(words: Words, request: DataRequest) -> None:
+    """What it would cost to replace every disc: what they cost together, and not each."""
+    every = any(item.spoken in words.language.every for item in words.items)
+    costs = next((item for item in words.items if item.has("costs")), None)
+    prices = [*request.figures, *request.shown]
+    if not every or costs is None or len(prices) != 1 or costs.place > _FEW:
+        return
+    things = [group for group in request.groups if isinstance(group, Need)]
+    if things and not request.order:
+        request.groups.remove(things[0])
+        request.also.append(things[0])
+        request.figures = request.figures or [Asked("sum", columns=request.shown[0])]
+        request.shown.clear()
+        request.facts.clear()
 
 
 def _rank_payers(model: DataModel, request: DataRequest) -> None:
