@@ -409,7 +409,15 @@ class _Titles:
             return f"number of {self._plural(of) if of else self._many(self._query.table)}"
         if self._model.measure(of, self._query.table) is not None:
             return of if one.operation == "sum" else f"{one.operation} {of}"
-        return f"{'total' if one.operation == 'sum' else one.operation} {self._said(of)}"
+        lead = {"sum": "total"}.get(one.operation, one.operation)
+        if self._is_day(of):
+            lead = {"highest": "last", "lowest": "first"}.get(one.operation, lead)
+        return f"{lead} {self._said(of)}"
+
+    def _is_day(self, path: str) -> bool:
+        table, column = self._model.resolve(self._query.table, path)
+        told = self._model.tables[table].columns.get(column)
+        return told is not None and told.kind == "date"
 
     def _called_link(self, path: str) -> str:
         *steps, _ = path.split(".")

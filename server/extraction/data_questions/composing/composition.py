@@ -366,9 +366,17 @@ class Composition:
             return request.limit
         if self._listed is None:
             return 1 if self._meant.groups and self._is_superlative() else None
+        if self._by and not (request.plural or request.direction) and self._is_end_of_days():
+            return 1
         if request.direction or (self._by and not self._is_superlative()):
             return None
         return _LISTED if request.plural else 1
+
+    def _is_end_of_days(self) -> bool:
+        """Whether the first or the last one is asked for."""
+        return any(
+            item.has("last", "first") and item.role == "operator" for item in self._words.items
+        )
 
     def _is_superlative(self) -> bool:
         """Whether an end was said, and not only an order: most, best selling."""

@@ -22,7 +22,7 @@ from server.extraction.data_questions.joins import Joined, Need
 from server.extraction.data_questions.meanings import Column, Columns, Value
 from server.extraction.data_questions.words import Words
 from server.library.data_model import DataModel
-from server.library.data_query import Comparison
+from server.library.data_query import Comparison, Operation
 from server.text.calendar import add_months
 from server.text.durations import Duration
 from server.text.periods import SpokenPeriod
@@ -260,6 +260,10 @@ def _order_by(
     descending = one.descending is not (degree is not None and degree.end == "least")
     target = request.target
     if target is not None and not choice.is_one_each(joined, target, by):
+        happened = any(by.table in tables for tables in request.facts)
+        if kind_of(choice.model, by) == "date" and happened:
+            end: Operation = "highest" if descending else "lowest"
+            return OrderBy(FigureOf(Asked(end, columns=(by,)), by), descending)
         if kind_of(choice.model, by) not in ("money", "number"):
             raise Unclear(f"there may be several {by.column}")
         return OrderBy(FigureOf(Asked("sum", columns=(by,)), by), descending)

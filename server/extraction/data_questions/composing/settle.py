@@ -57,6 +57,9 @@ def settle_target(words: Words, request: DataRequest) -> None:
         return
     _rank_payers(words.model, request)
     _cost_of_every(words, request)
+    _tell_of_row(words.model, request)
+    if request.having and request.target in request.groups:
+        request.groups.remove(request.target)  # who has more than three, and how many each
     _list_lines(words.model, request)
     _sum_pieces(words.model, request)
     _leave_out_amounts(words.model, request)
@@ -128,6 +131,22 @@ def settle_by_values(words: Words, request: DataRequest) -> None:
         _count_pieces(model, request)
     else:
         _settle_by_kind(words, request)
+
+
+def _tell_of_row(model: DataModel, request: DataRequest) -> None:
+    """What genre a film is and what it costs: of the film, both."""
+    target = request.target
+    values = request.named[0].values if len(request.named) == 1 else ()
+    whole = [v for v in values if v.columns == tuple(model.tables[v.table].name) and not v.part]
+    if target is None or request.plural or len(whole) != 1 or whole[0].table == target.table:
+        return
+    if request.order or request.figures or request.groups or not request.shown:
+        return
+    if all(any(c.table == whole[0].table for c in columns) for columns in request.shown):
+        request.also.append(target)
+        request.shown_names.append(target)
+        request.must_show.append(target)
+        request.target = Need(whole[0].table)
 
 
 def _cost_of_every(words: Words, request: DataRequest) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from server.extraction.data_questions.asked import DataRequest, Ends, Unclear
+from server.extraction.data_questions.asked import Asked, DataRequest, Ends, Unclear
 from server.extraction.data_questions.joins import Need, Way, join
 from server.extraction.data_questions.meanings import Value
 from server.library.data_model import DataModel
@@ -67,6 +67,11 @@ def people(model: DataModel, request: DataRequest) -> Need:
     told = [*(days.columns for days in request.days), *request.shown]
     told += [condition.columns for condition in request.conditions]
     told += [one.by.columns for one in request.order if isinstance(one.by, Ends)]
+    told += [
+        one.by
+        for one in request.order
+        if not isinstance(one.by, Ends | Asked) and not request.facts
+    ]
     dated = {column.table for columns in told for column in columns}
     own = next((table for table in candidates if table in dated), None)
     if own is not None:

@@ -126,6 +126,8 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
     if dated is not None:
         use(item, dated, role="operator")
         request.order.append(Ordered(tuple(dated.meanings.dates), last))
+        if dated.meanings.done:
+            request.facts.append(tuple(dated.meanings.done))
         return
     limit = words.beside(item, 1)
     if after is None and limit is not None and limit.role and limit.kind == "number":
@@ -142,6 +144,15 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
         is_whose = lead is not None and lead.last_word in words.language.whose
         other = (v.table for i in words.items for v in i.meanings.values)
         of_people = words.model.tables[table].people and any(name != table for name in other)
+        done = next((i for i in words.after(after) if i.meanings.done and not i.role), None)
+        dated = (
+            [] if done is None else [n for n in done.meanings.done if words.model.tables[n].date]
+        )
+        if of_people and dated and done is not None:
+            use(item, done, role="operator")  # the last customer who took it out
+            request.facts.append((dated[0],))
+            request.order.append(Ordered((_date_of(words, dated[0]),), last))
+            return
         if of_people and not any(i.meanings.dates for i in words.after(item)):
             raise Unclear("the last of whom")  # the last customer who took it
         if is_whose or (before is not None and before.meanings.done):

@@ -1,5 +1,7 @@
 """What is asked for, where a noun, a verb or a value tells it."""
 
+from itertools import pairwise
+
 from server.extraction.data_questions.asked import DataRequest, Unclear
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
@@ -70,7 +72,10 @@ def _is_asked_besides(words: Words, item: Item) -> bool:
     joined = not words.language.together.isdisjoint(lead)
     costs = any(other.has("costs") or words.numbers(other) for other in words.before(item))
     named = [other for other in words.before(item) if other.meanings.values]
-    return joined and costs and len(named) == 1
+    numbered = any(
+        other.kind == "number" and lead.names_table for lead, other in pairwise(words.before(item))
+    )
+    return joined and ((costs and len(named) == 1) or numbered)
 
 
 def _is_one_of(words: Words, item: Item) -> bool:
