@@ -34,9 +34,9 @@ _HAS: Final = frozenset({"has", "have"})
 
 def settle_target(words: Words, request: DataRequest) -> None:
     """Decide what is listed and what is counted, as far as the words tell."""
-    tells = request.groups or request.counted or request.compares or request.shown
-    tells = tells or any(request.all_asked())
-    if words.items[0].spoken in words.language.manners and not tells:
+    figures = request.groups or request.counted or request.compares or any(request.all_asked())
+    asks_how = words.items[0].spoken in words.language.manners
+    if asks_how and not (figures or request.shown):
         raise Unclear("how")  # how did we sell
     if request.when and request.end_of_days:
         if not (request.facts or request.also or request.target):
@@ -65,8 +65,8 @@ def settle_target(words: Words, request: DataRequest) -> None:
     _leave_out_amounts(words.model, request)
     _sum_shown(words, words.model, request)
     order_rows(words.model, request)
-    figures = request.figures or request.order or request.top
-    if request.who and request.target is not None and request.groups and not figures:
+    best = request.figures or request.order or request.top
+    if request.who and request.target is not None and request.groups and not best:
         raise Unclear("who, of each")
     if request.who and request.counted is not None and (request.having or request.order):
         request.figures.append(Asked("count", rows=request.counted, distinct=True))

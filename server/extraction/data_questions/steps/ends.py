@@ -145,13 +145,12 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
         other = (v.table for i in words.items for v in i.meanings.values)
         of_people = words.model.tables[table].people and any(name != table for name in other)
         done = next((i for i in words.after(after) if i.meanings.done and not i.role), None)
-        dated = (
-            [] if done is None else [n for n in done.meanings.done if words.model.tables[n].date]
-        )
-        if of_people and dated and done is not None:
+        tables = done.meanings.done if done is not None else ()
+        happens = [name for name in tables if words.model.tables[name].date]
+        if of_people and happens and done is not None:
             use(item, done, role="operator")  # the last customer who took it out
-            request.facts.append((dated[0],))
-            request.order.append(Ordered((_date_of(words, dated[0]),), last))
+            request.facts.append((happens[0],))
+            request.order.append(Ordered((_date_of(words, happens[0]),), last))
             return
         if of_people and not any(i.meanings.dates for i in words.after(item)):
             raise Unclear("the last of whom")  # the last customer who took it
