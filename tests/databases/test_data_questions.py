@@ -94,6 +94,44 @@ SOLD_BY_GENRE = (
          "(SELECT customer_id FROM invoices)"),
         ("how many tracks have never been sold?",
          "SELECT COUNT(*) FROM tracks WHERE track_id NOT IN (SELECT track_id FROM invoice_lines)"),
+        ("which customers placed their last order before July 2026?",
+         "SELECT c.first_name, c.last_name, MAX(i.invoice_date) FROM customers c JOIN invoices i "
+         "USING (customer_id) GROUP BY c.customer_id HAVING MAX(i.invoice_date) < '2026-07-01'"),
+        ("best selling track in each genre",
+         "SELECT g, t, n FROM (SELECT g.name AS g, t.name AS t, SUM(l.quantity) AS n, RANK() OVER "
+         "(PARTITION BY g.genre_id ORDER BY SUM(l.quantity) DESC) AS place FROM invoice_lines l "
+         "JOIN tracks t USING (track_id) JOIN genres g USING (genre_id) GROUP BY t.track_id) "
+         "WHERE place = 1"),
+        ("what was our best month for sales in each year?",
+         "SELECT y, m, s FROM (SELECT substr(invoice_date, 1, 4) AS y, substr(invoice_date, 1, 7) "
+         "AS m, SUM(total) AS s, RANK() OVER (PARTITION BY substr(invoice_date, 1, 4) ORDER BY "
+         "SUM(total) DESC) AS place FROM invoices GROUP BY 2) WHERE place = 1"),
+        ("running total of sales by month in 2026",
+         "SELECT m, SUM(s) OVER (ORDER BY m) FROM (SELECT substr(invoice_date, 1, 7) AS m, "
+         "SUM(total) AS s FROM invoices WHERE invoice_date LIKE '2026%' GROUP BY 1)"),
+        ("who is our best customer in each country?",
+         "SELECT y, f, l, s FROM (SELECT c.country AS y, c.first_name AS f, c.last_name AS l, "
+         "SUM(i.total) AS s, RANK() OVER (PARTITION BY c.country ORDER BY SUM(i.total) DESC) AS "
+         "place FROM customers c JOIN invoices i USING (customer_id) GROUP BY c.customer_id) "
+         "WHERE place = 1"),
+        ("average spend per customer by country",
+         "SELECT c.country, SUM(i.total) * 1.0 / COUNT(DISTINCT c.customer_id) FROM customers c "
+         "JOIN invoices i USING (customer_id) GROUP BY c.country"),
+        ("which tracks need reordering?",
+         "SELECT name, units_in_stock, reorder_level FROM tracks "
+         "WHERE units_in_stock < reorder_level"),
+        ("what would it cost to buy every track on Album A?",
+         "SELECT SUM(unit_price) FROM tracks JOIN albums USING (album_id) WHERE title = 'Album A'"),
+        ("who bought rock tracks in 2026?",
+         "SELECT DISTINCT c.first_name, c.last_name FROM customers c JOIN invoices i USING "
+         "(customer_id) JOIN invoice_lines USING (invoice_id) JOIN tracks USING (track_id) JOIN "
+         "genres g USING (genre_id) WHERE g.name = 'Rock' AND i.invoice_date LIKE '2026%'"),
+        ("where does Ana Silva live?", "SELECT 'Ana', 'Silva', 'Lisbon', 'Portugal'"),
+        ("which employee has been with us the longest?", "SELECT 'Grace', 'Hall', '2015-03-01'"),
+        ("who was the last customer to buy Night Song 13?",
+         "SELECT c.first_name, c.last_name FROM customers c JOIN invoices i USING (customer_id) "
+         "JOIN invoice_lines USING (invoice_id) JOIN tracks t USING (track_id) WHERE t.name = "
+         "'Night Song 13' ORDER BY i.invoice_date DESC LIMIT 1"),
         ("how many invoices were there on Saturdays and Sundays?",
          "SELECT COUNT(*) FROM invoices WHERE STRFTIME('%w', invoice_date) IN ('6', '0')"),
         ("which month of the year has the most invoices?",
@@ -407,6 +445,9 @@ async def test_other_databases_give_the_same_rows(
                 "revenue by weekday",
                 "busiest month of the year",
                 "how many invoices on weekends",
+                "running total of sales by month in 2026",
+                "best selling track in each genre",
+                "which tracks need reordering?",
             ):
                 answer = await opened.ask(ask)
                 arguments = {"query": answer.metadata["tool_execution"]["parameters"]["query"]}

@@ -44,7 +44,7 @@ def _parts_of_address(words: Words) -> Iterator[Columns]:
     """Street, city, country: of each that the tables with an address have, or lead to."""
     model = words.model
     street, *others = words.language.address_parts
-    held = columns_called(model, (street,))
+    held = columns_called(model, (street,)) or columns_called(model, others)
     near = {column.table for column in held}
     for table in [*near]:
         near |= {link.table for link in model.tables[table].links}
