@@ -361,7 +361,9 @@ class Composition:
     def _limit(self) -> int | None:
         """How many rows are shown: of one end one, or a few where several are asked for."""
         request = self._request
-        best = bool(request.order) or (request.top and bool(request.groups))
+        best = bool(request.order) or (
+            request.top and (bool(request.groups) or self._listed is not None)
+        )
         if request.limit is not None or not best or self._has_both_ends:
             return request.limit
         if self._listed is None:

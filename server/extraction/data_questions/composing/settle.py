@@ -39,7 +39,7 @@ def settle_target(words: Words, request: DataRequest) -> None:
     if asks_how and not (figures or request.shown):
         raise Unclear("how")  # how did we sell
     if request.when and request.end_of_days:
-        if not (request.facts or request.also or request.target):
+        if not (request.facts or request.also or request.target) or request.must_show:
             raise Unclear("when")
         if request.target is not None:
             request.also.append(request.target)

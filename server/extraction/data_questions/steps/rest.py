@@ -161,7 +161,8 @@ def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
             request.must_show.append(need)
         lead = {other.spoken for other in words.items[max(0, item.place - 2) : item.place]}
         named = before is not None and bool(before.meanings.values)  # Nirvana and U2 tracks
-        if not named and not words.language.together.isdisjoint(lead):
+        asked = word_before in words.language.which and item.place > 1
+        if asked or (not named and not words.language.together.isdisjoint(lead)):
             request.must_show.append(need)
     request.also.append(need)
 

@@ -37,6 +37,8 @@ def read_target(words: Words, request: DataRequest) -> None:
             target, plural = _implied(words, item), True
             before = words.previous(item)
             is_asked = before is not None and before.last_word in words.language.which
+            if request.end_of_days and is_asked and item.names_table:
+                raise Unclear("when, and which")
             if item.names_table and is_asked and _is_asked_besides(words, item):
                 need = need_of(item)
                 use(item)
@@ -44,8 +46,6 @@ def read_target(words: Words, request: DataRequest) -> None:
                 request.must_show += [need] if need is not None else []
                 request.also += [need] if need is not None else []
                 continue
-            if request.end_of_days and is_asked and item.names_table:
-                raise Unclear("when, and which")
             if target is None and (named := _by_name(words, item)) is not None:
                 target = named
                 use(item)
