@@ -83,8 +83,7 @@ class DataMeasure(LibraryModel):
     less: str = ""
     """The column that says which part of it is taken off, from 0 to 1."""
     kind: Literal["money", "number", "stock", "discount"] = "number"
-    """What it is: what comes in, how many, what all that is in stock is worth, or what was given
-    away in discounts."""
+    """What it is: what comes in, how many, what the stock is worth, or what discounts took off."""
     done: OneOrMore = ()
     """What is done with it: `spent`, `earned`."""
 

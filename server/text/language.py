@@ -637,6 +637,9 @@ class DataWords(LanguagePart):
     comes_to: Phrases = ()
     manners: WordSet = NO_WORDS
     wheres: WordSet = NO_WORDS
+    percents: WordSet = NO_WORDS
+    past: WordSet = NO_WORDS
+    commonest: Phrases = ()
     reorders: WordSet = NO_WORDS
     duties: WordSet = NO_WORDS
     reorder_levels: Phrases = ()

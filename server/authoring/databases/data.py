@@ -130,6 +130,9 @@ def _usual(prop: Property, kind: str, thing: Thing) -> Iterator[str]:
         yield from (f"{thing.noun} number", f"{thing.noun} no")
     if "stock" in spoken:
         yield from ("left", "on hand")
+    if prop.label.startswith("ship "):
+        rest = prop.label.removeprefix("ship ")
+        yield from (f"destination {rest}", f"delivery {rest}")
     if prop.label.endswith(" on order"):
         yield "on order"
     if prop.role == "contact" and "street" in spoken:

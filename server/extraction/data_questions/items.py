@@ -137,6 +137,8 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
     for before, item in pairwise(items):
         _tell_small(before, item, lexicon)
     for at, item in enumerate(items):
+        if at > 1 and _is_name_as_verb(items[:at], item, lexicon):
+            item.kind, item.meanings = "unknown", _EMPTY
         if item.meanings.nouns and item.meanings.done and _is_verb(items[:at], item, lexicon):
             done = dict.fromkeys((*(n.table for n in item.meanings.nouns), *item.meanings.done))
             item.meanings = replace(item.meanings, nouns=[], done=[*done], plural=False)
@@ -178,6 +180,14 @@ def _is_verb(before: Sequence[Item], item: Item, lexicon: DataLexicon) -> bool:
     ]
     doer = before[-1].meanings.values or before[-1].is_filler
     return bool(did) and bool(doer) and not item.meanings.plural and before[-1] is not did[-1]
+
+
+def _is_name_as_verb(before: Sequence[Item], item: Item, lexicon: DataLexicon) -> bool:
+    """Whether a word in small letters is a verb and no name: which albums did Queen release."""
+    named = bool(item.meanings.values) and not item.meanings.nouns and item.last - item.first == 1
+    if not named or not item.said.islower() or not before[-1].meanings.values:
+        return False
+    return any(other.last_word in lexicon.words.did for other in before[:-1])
 
 
 class _Cut:

@@ -26,11 +26,11 @@ _TAGS: Final = (
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
     "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains",
     "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares",
-    "reduced", "comes_to", "running", "overdue", "late", "on_time", "everything", "discounted",
-    "acquired",
-    "each_of_them", "about", "after", "before", "lasting", "measured", "recent", "first",
-    "times", "descending", "ascending", "alphabetical", "compare", "sorts", "addresses", "on_top",
-    "quarter", "quarters", "weekday", "weekdays", "calendar_month", "calendar_months",
+    "commonest", "reduced", "comes_to", "running", "overdue", "late", "on_time", "everything",
+    "discounted", "acquired", "each_of_them", "about", "after", "before", "lasting", "measured",
+    "recent", "first", "times", "descending", "ascending", "alphabetical", "compare", "sorts",
+    "addresses", "on_top", "quarter", "quarters", "weekday", "weekdays", "calendar_month",
+    "calendar_months",
 )  # fmt: skip
 """The lists of the language whose phrases do something in a question."""
 

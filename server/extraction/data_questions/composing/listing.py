@@ -20,10 +20,17 @@ def listed_paths(choice: Choice, request: DataRequest, meant: Meant, target: Nee
     """The columns that are shown of what is listed."""
     joined = meant.joined
     table = choice.model.tables[target.table]
-    asked = [
-        *_shown_paths(choice, request, meant, target),
-        *_names_beside(choice, request, meant, target),
-    ]
+    shown = _shown_paths(choice, request, meant, target)
+    asked = [*shown, *_names_beside(choice, request, meant, target)]
+    tables = choice.model.tables
+    valued = {
+        one.value.table
+        for one in meant.named
+        if not (one.negated or one.others)
+        and one.value.columns == tuple(tables[one.value.table].name)
+    }
+    if not shown and valued.issuperset(need.table for need in request.shown_names):
+        asked = []  # all orders of a customer who is named
     differing = [
         choice.path(joined, column)
         for column in _differing(choice, meant)

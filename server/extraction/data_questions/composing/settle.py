@@ -57,6 +57,7 @@ def settle_target(words: Words, request: DataRequest) -> None:
         return
     _rank_payers(words.model, request)
     _cost_of_every(words, request)
+    _average_rows(request)
     _tell_of_row(words.model, request)
     if request.having and request.target in request.groups:
         request.groups.remove(request.target)  # who has more than three, and how many each
@@ -147,6 +148,19 @@ def _tell_of_row(model: DataModel, request: DataRequest) -> None:
         request.shown_names.append(target)
         request.must_show.append(target)
         request.target = Need(whole[0].table)
+
+
+def _average_rows(request: DataRequest) -> None:
+    """The average freight per order by country: of the orders of each."""
+    averaged = {
+        column.table
+        for asked in request.figures
+        for column in asked.columns
+        if asked.operation == "average"
+    }
+    own = [g for g in request.groups if isinstance(g, Need) and g.table in averaged]
+    if own and len(request.groups) > len(own):
+        request.groups = [group for group in request.groups if group not in own]
 
 
 def _cost_of_every(words: Words, request: DataRequest) -> None:
@@ -310,10 +324,18 @@ def _list_lines(model: DataModel, request: DataRequest) -> None:
         units = (m.times[0] for m in model.measures if m.table == line and m.kind == "number")
         request.shown[:0] = [(Column(line, name),) for name in units]
         request.figures.clear()
+    request.shown = [_alike(model, columns, line) or columns for columns in request.shown]
     things = [link.table for link in model.tables[line].links if link.table != owner]
     request.shown_names += map(Need, things)
     request.also += map(Need, things)
     request.target, request.plural, request.counted = Need(line), True, None
+
+
+def _alike(model: DataModel, columns: Columns, table: str) -> Columns:
+    """The columns of a table that are called like those: the price of a line."""
+    said = {model.tables[c.table].columns[c.column].called[0] for c in columns}
+    own = model.tables[table].columns
+    return tuple(Column(table, name) for name, told in own.items() if told.called[0] in said)
 
 
 def _amounts(model: DataModel, columns: Columns) -> Columns:

@@ -23,6 +23,13 @@ def read_counts(words: Words, request: DataRequest) -> None:
             _read_counted(words, request, counted)
         elif request.having or request.counted is not None or _is_ordered_by_figure(request):
             use(item)  # how many it is that have at least 5, or the most
+        elif (
+            (after := words.free(item, 1)) is not None
+            and after.has("each")
+            and (stock := _stock_of_each(words, request, item))
+        ):
+            use(item, after)  # what is in stock, and how many of each
+            request.shown.append(stock)
         elif _is_each_of_order(words, request, item):
             use(item, role="operator")
             if request.groups:
@@ -122,8 +129,9 @@ def _noun_glued(words: Words, item: Item) -> Item | None:
     """Customer count by country."""
     before, after = words.previous(item), words.next(item)
     is_head = before is not None and before.names_table and not before.role
-    ends = after is None or after.has("by", "each")
-    return before if is_head and ends and item.place == 1 else None
+    ends = after is None or after.has("by", "each") or after.is_filler
+    first = all(i.has("months", "years", "days", "quarters") for i in words.items[: item.place - 1])
+    return before if is_head and ends and first else None
 
 
 def _counted_before(words: Words, item: Item) -> Item | None:

@@ -112,6 +112,7 @@ def _is_said(words: Words, request: DataRequest, item: Item) -> bool:
         (item.has("each") and bool(request.having or request.shown or request.shows_days))
         or (item.spoken in words.language.each_one and request.limit is not None)
         or (item.has("most") and bool(request.order))
+        or (item.spoken in words.language.percents and request.share)
         or (item.has("discounted") and any(measure.less for measure in words.model.measures))
         or (item.has("acquired") and request.subject is not None)
         or any(agent in i.meanings.nouns for agent in item.meanings.agents for i in words.items)

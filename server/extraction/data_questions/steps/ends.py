@@ -19,7 +19,7 @@ from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, measure_of, need_of, use
 from server.library.data_query import Operation
 
-_LIMITED: Final = ("tops", "most", "least", "selling", "first", "last")
+_LIMITED: Final = ("tops", "most", "least", "selling", "first", "last", "commonest")
 
 
 def read_limits(words: Words, request: DataRequest) -> None:
@@ -61,7 +61,9 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
     if after is not None and (after.kind == "period" or (named and did)):
         after = None  # rented most often this year, earned the most in Canada
     descending = not item.has("least")
-    if item.has("selling"):
+    if item.has("commonest") and after is not None:
+        _read_commonest(words, request, item, after)
+    elif item.has("selling"):
         use(item, role="operator")
         done = _what_happens(words) if item.last_word in words.language.popular else None
         asked = Asked("sum", "units") if done is None else request.times((done,))
@@ -106,6 +108,26 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
         _read_end_of(words, request, item, after)
 
 
+def _read_commonest(words: Words, request: DataRequest, item: Item, after: Item) -> None:
+    """Of which there are the most: the most common genre, of the tracks."""
+    need, model = need_of(after), words.model
+    if need is not None:
+        ways = [
+            (len(found[0]), name)
+            for name, table in model.tables.items()
+            if name != need.table and table.name and not table.people
+            for found in [model.reachable[name].get(need.table, ())]
+            if found
+        ]
+        rows = Need(min(ways)[1]) if ways else None
+    else:
+        kinds = [c for c in after.meanings.columns if words.kind(c) == "category"]
+        rows = Need(kinds[0].table) if kinds else None
+    if rows is not None:
+        use(item, role="operator")
+        request.order.append(Ordered(Asked("count", rows=rows, distinct=True), descending=True))
+
+
 def _leads_to_number(words: Words, item: Item, after: Item | None) -> bool:
     """Whether the end is one of a number that follows, and tells nothing else."""
     if after is None or not item.has("most", "least"):
@@ -116,6 +138,9 @@ def _leads_to_number(words: Words, item: Item, after: Item | None) -> bool:
 def _read_last(words: Words, request: DataRequest, item: Item, after: Item | None) -> None:
     """The last one to sign up, the first order; when something was for the last time."""
     last = item.has("last")
+    if request.alphabetical and request.limit is not None and not last:
+        use(item)  # the first ten alphabetically
+        return
     if _read_bounded_end(words, request, item, after):
         return
     if request.when:

@@ -25,11 +25,27 @@ def read_figures(words: Words, request: DataRequest) -> None:
             use(item, role="operator")
             if not (request.figures or request.counted):
                 request.figures.append(Asked("sum", "money"))
+        elif _is_own_cost(words, item):
+            continue  # what do we spend on freight
         elif item.has("money", "units") and not item.meanings.nouns:
             use(item)
             asked = Asked("sum", measure_of(item))
             if asked not in request.figures:
                 request.figures.append(asked)
+
+
+def _is_own_cost(words: Words, item: Item) -> bool:
+    """Whether it is what we spend on something of which the amounts are told."""
+    before = words.previous(item)
+    ours = before is not None and before.last_word in words.language.we
+    after = words.free(item, 1)
+    numbers = words.numbers(after)
+    return (
+        ours
+        and item.has("money_done")
+        and bool(numbers)
+        and all(words.kind(column) == "money" for column in numbers)
+    )
 
 
 def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
@@ -58,7 +74,9 @@ def _read_figure(words: Words, request: DataRequest, item: Item) -> None:
 
 def _stock(words: Words, item: Item) -> Item | None:
     """The stock of which the worth is asked for, near to that."""
-    told = [item, *words.after(item)] if words.is_how_much(item) else [item]
+    after = words.next(item)
+    told = [item, *([after] if after is not None else [])]
+    told = [item, *words.after(item)] if words.is_how_much(item) else told
     worth = next((one for one in told if one.spoken in words.language.worth), None)
     if worth is None:
         return None

@@ -18,6 +18,8 @@ def read_lateness(words: Words, request: DataRequest) -> None:
     for item in words.left():
         if item.has("overdue", "late", "on_time"):
             _read_late(words, request, item)
+        elif item.spoken in words.language.past:
+            _read_past(words, request, item)
         elif item.has("after", "before"):
             _read_days_compared(words, request, item)
     for item in words.left():
@@ -29,6 +31,19 @@ def read_lateness(words: Words, request: DataRequest) -> None:
                 request.conditions.append(Condition(days, "given", value=False))
             else:
                 request.conditions.append(Condition(flags, "is", value=False))
+
+
+def _read_past(words: Words, request: DataRequest, item: Item) -> None:
+    """Already past its due date: that day is over."""
+    day = words.beside(item, 1)
+    while day is not None and not day.meanings.dates and day.has("day"):
+        use(day)  # past the date they want it by
+        day = words.beside(day, 1)
+    columns = tuple(day.meanings.dates) or tuple(day.meanings.columns) if day is not None else ()
+    if day is not None and columns and all(words.kind(column) == "date" for column in columns):
+        use(item, day, role="operator")
+        today = request.today.isoformat()
+        request.conditions.append(Condition(columns, "until", today))
 
 
 def read_durations(words: Words, request: DataRequest) -> None:

@@ -82,7 +82,7 @@ def _asks_best_day(words: Words, item: Item) -> bool:
 
 def _order_after_end(words: Words, request: DataRequest, item: Item) -> Item | None:
     """What tells that an end is an order of all: longest on top, newest first."""
-    if not (item.is_end or item.has("most", "least", "last", "first")):
+    if not (item.is_end or item.has("most", "least", "last", "first", "commonest")):
         return None
     rest = words.rest_of_clause(item)
     between = next((at for at, other in enumerate(rest) if other.has("on_top")), None)

@@ -68,11 +68,25 @@ def read_contained(words: Words, request: DataRequest, item: Item) -> None:
         if text and (columns or not item.has("about")):
             use(*said, role="value")
             use(item, role="operator")
+            again = words.next(said[-1])
+            if again is not None and again.has("contains") and step > 0:
+                use(again)  # with the word live in the title
+            columns = columns or _name_before(words, request, item)
             if columns:
                 request.conditions.append(Condition(columns, "contains", text))
             else:
                 request.contained.append(text)
             return
+
+
+def _name_before(words: Words, request: DataRequest, item: Item) -> Columns:
+    """The name of what is told besides, just before: artists that have albums with the word."""
+    before = words.beside(item, -1)
+    need = words.thing_called(before) if before is not None else None
+    if need is None or request.subject is None or need.table == request.subject.table:
+        return ()
+    name = words.model.tables[need.table].name
+    return (Column(need.table, name[0]),) if len(name) == 1 else ()
 
 
 def read_in_text(words: Words, request: DataRequest, item: Item) -> None:

@@ -61,7 +61,8 @@ def read_target(words: Words, request: DataRequest) -> None:
         use(*acquired)  # which countries do we buy from
         request.target = next((a for item in acquired for a in item.meanings.agents), None)
         return
-    if acquired and not request.who:
+    figured = request.order or request.figures or request.groups
+    if acquired and not (request.who or figured):
         request.everything = True  # what do we buy from a supplier
         use(*acquired)
 
