@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from server.core.suggestions import shortened
 from server.library.data_model import DataModel
-from server.library.data_query import Average, DataQuery, Figure, Lacking, Span, Test
+from server.library.data_query import Average, Comparison, DataQuery, Figure, Lacking, Span, Test
 from server.library.model import Parameter, Template
 from server.library.sql_model import SqlExecution
 from server.library.sql_text import (
@@ -31,6 +31,9 @@ _FUNCTIONS: Final = {"sum": "SUM", "average": "AVG", "lowest": "MIN", "highest":
 _SIGNS: Final = {
     "is": "=", "not": "<>", "more": ">", "least": ">=", "less": "<", "most": "<=", "from": ">=",
     "until": "<",
+}  # fmt: skip
+_SEARCHES: Final[Mapping[Comparison, BindingUse]] = {
+    "contains": "search", "begins": "beginning", "ends": "ending",
 }  # fmt: skip
 _DIGITS: Final = {"day": 10, "month": 7, "year": 4}
 """So many characters of a day tell which one, which month, which year."""
@@ -174,8 +177,8 @@ class _Composer:
                 if test.value:
                     return ["(", *of, " IS NOT NULL AND ", *text, " <> '')"]
                 return ["(", *of, " IS NULL OR ", *text, " = '')"]
-            case "contains":
-                found = self._bound(test.value, "search")
+            case "contains" | "begins" | "ends":
+                found = self._bound(test.value, _SEARCHES[test.comparison])
                 return ["LOWER(", *of, ") LIKE LOWER(", found, ") ESCAPE '\\'"]
             case "lacks":
                 found = self._bound(test.value, "search")

@@ -20,6 +20,8 @@ Comparison = Literal[
     "from",
     "until",
     "contains",
+    "begins",
+    "ends",
     "lacks",
     "given",
 ]

@@ -17,10 +17,13 @@ from jinja2 import TemplateError, UndefinedError, nodes
 from server.core.suggestions import shortened
 from server.library.expressions import SANDBOX, examine
 
-BindingUse = Literal["value", "search", "part of a search", "presence", "list"]
+BindingUse = Literal[
+    "value", "search", "beginning", "ending", "part of a search", "presence", "list"
+]  # fmt: skip
 """What a placeholder is for: a `value`; all that LIKE searches for, which is escaped and wrapped
-in `%`, or a `part of a search` that the SQL puts together, which is escaped; the `presence` that
-`IS NULL` asks about; or the `list` within `IN ( )`."""
+in `%`, or has one behind it as a `beginning` or before it as an `ending`; a `part of a search`
+that the SQL puts together, which is escaped; the `presence` that `IS NULL` asks about; or the
+`list` within `IN ( )`."""
 
 ESCAPE: Final = "\\"
 """What stands before `%`, `_` and itself in a text that LIKE searches for."""
@@ -45,12 +48,14 @@ class Binding:
 
     def bound(self, value: Any) -> Any:
         """The value as it is bound: texts of searches are escaped."""
-        if value is None or self.use not in ("search", "part of a search"):
+        if value is None or self.use in ("value", "presence", "list"):
             return value
         text = str(value)
         for special in (self.escape, "%", "_"):
             text = text.replace(special, self.escape + special)
-        return f"%{text}%" if self.use == "search" else text
+        before = "%" if self.use in ("search", "ending") else ""
+        behind = "%" if self.use in ("search", "beginning") else ""
+        return f"{before}{text}{behind}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -580,6 +580,8 @@ class DataWords(LanguagePart):
     or_less: Phrases = ()
     between: Phrases = ()
     contains: Phrases = ()
+    begins: Phrases = ()
+    ends: Phrases = ()
     different: Phrases = ()
     who: Phrases = ()
     when: Phrases = ()
@@ -594,6 +596,7 @@ class DataWords(LanguagePart):
     on_top: Phrases = ()
     figure_nouns: WordSet = NO_WORDS
     sellers: WordSet = NO_WORDS
+    buyers: WordSet = NO_WORDS
     orderings: WordSet = NO_WORDS
     included: WordSet = NO_WORDS
     originally: dict[str, str] = {}
@@ -640,6 +643,8 @@ class DataWords(LanguagePart):
     percents: WordSet = NO_WORDS
     past: WordSet = NO_WORDS
     commonest: Phrases = ()
+    irregular_verbs: dict[str, Phrases] = {}
+    staff: Phrases = ()
     reorders: WordSet = NO_WORDS
     duties: WordSet = NO_WORDS
     reorder_levels: Phrases = ()
@@ -661,7 +666,8 @@ class DataWords(LanguagePart):
     acquired: Phrases = ()
     worth: WordSet = NO_WORDS
     day_ends: WordSet = NO_WORDS
-    future: WordSet = NO_WORDS
+    future: Phrases = ()
+    future_leads: Phrases = ()
     did: WordSet = NO_WORDS
     have_done: WordSet = NO_WORDS
     joints: WordSet = NO_WORDS

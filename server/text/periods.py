@@ -46,6 +46,8 @@ _NAMING_PERIODS: Final = MONTHS.keys() | _ENGLISH.numbers.ordinals.keys() | {"q"
 _YEARS_AHEAD, _YEARS = 10, 110
 """A number of four digits is a year within these."""
 _DIGITS_OF_A_DECADE: Final = 2
+_DIGITS_OF_A_DAY: Final = 2
+_ORDINAL_ENDINGS: Final = frozenset({"st", "nd", "rd", "th"})
 _MOST_PERIODS: Final = 8
 _DAY_S: Final = 86_400
 _WEEK: Final = 7
@@ -140,7 +142,8 @@ def _named(reading: ParsedText) -> Iterator[_Named]:
         found = None
         if index not in timed and index not in amounts:
             found = (
-                _counted(tokens, index, reading.today, lengths)
+                _first_of_two(tokens, days, index)
+                or _counted(tokens, index, reading.today, lengths)
                 or _day(tokens, days, index)
                 or _calendar(tokens, index, reading.today)
             )
@@ -157,6 +160,23 @@ def _day(tokens: Tokens, days: set[tuple[int, int, date]], index: int) -> _Named
         return None
     last, day = max(here)
     return _Named(index, last, Period(day, day), is_day=True)
+
+
+def _first_of_two(tokens: Tokens, days: set[tuple[int, int, date]], index: int) -> _Named | None:
+    """The first of two days of one month: between the 1st and the 10th of November."""
+    at = index + (tokens.word(index) == "the")
+    lead, number = tokens.word(index - 1), tokens.word(at)
+    if lead not in _BETWEEN | _FROM or not is_digits(number) or len(number) > _DIGITS_OF_A_DAY:
+        return None
+    last = at + 1 + (tokens.word(at + 1) in _ORDINAL_ENDINGS)
+    if tokens.word(last) not in _JOINTS:
+        return None
+    begins = {last + 1, last + 1 + (tokens.word(last + 1) == "the")}
+    second = next((day for first, _, day in days if first in begins), None)
+    if second is None or not 0 < int(number) <= second.day:
+        return None
+    first_day = second.replace(day=int(number))
+    return _Named(index, last, Period(first_day, first_day), is_day=True)
 
 
 def _counted(

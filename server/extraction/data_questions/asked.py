@@ -198,8 +198,8 @@ class DataRequest:
     bounds: list[Bound] = field(default_factory=list)
     against: list[Against] = field(default_factory=list)
     over_average: list[OverAverage] = field(default_factory=list)
-    contained: list[str] = field(default_factory=list)
-    """Texts that the name of what is asked for contains."""
+    contained: list[tuple[Comparison, str]] = field(default_factory=list)
+    """Texts that the name of what is asked for contains, begins or ends with."""
     numbered: Need | None = None
     """What one row is of, that its number tells."""
     days: list[Days] = field(default_factory=list)

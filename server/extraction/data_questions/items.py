@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from server.extraction.data_questions.lexicon import DataLexicon
 from server.extraction.data_questions.meanings import Meanings
+from server.extraction.data_questions.phrases import phrase_of
 from server.text.durations import Duration
 from server.text.parsed_text import ParsedText
 from server.text.periods import SpokenPeriod, find_periods
@@ -148,6 +149,9 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
 def _tell_small(before: Item, item: Item, lexicon: DataLexicon) -> None:
     """On our books says nothing of what is asked; how many sales there were is no money."""
     words = lexicon.words
+    whole = lexicon.of((before.last_word, *phrase_of(item.said))) if item.has("who") else None
+    if whole is not None and whole.nouns:
+        item.meanings = whole  # each of our people
     if item.kind == "unknown" and before.is_filler and item.spoken in words.containers:
         item.kind, item.meanings = "phrase", Meanings(tags={"frames"})
     if item.spoken in words.particles and before.meanings.done and not before.names_table:

@@ -20,11 +20,12 @@ _PASSED: Final = 0.6
 
 
 class Need(NamedTuple):
-    """A table that a query needs, perhaps as what a link leads to."""
+    """A table that a query needs, perhaps as what a link leads to, or by a table on the way."""
 
     table: str
     owner: str = ""
     step: str = ""
+    via: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ def _ways(
             if not way or way[-1] != need.step or tables[-2] != need.owner:
                 continue
         elif need.table == root and way:
+            continue
+        if need.via and need.via not in {root, *(link.table for link in links[:-1])}:
             continue
         cost = 0.0 if need.step else _ROLE * sum(_is_role(model, link) for link in links)
         cost += _BACKWARDS * sum(step.startswith("<") for step in way)

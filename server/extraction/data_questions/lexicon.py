@@ -9,6 +9,7 @@ from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns, Degree, End, Meanings
 from server.extraction.data_questions.phrases import (
     PhraseBook,
+    VerbForms,
     add_column,
     add_once,
     forms_of,
@@ -25,14 +26,16 @@ _TAGS: Final = (
     "frames", "joins", "counts", "totals", "averages", "money", "money_done", "units", "selling",
     "most", "least", "tops", "each", "by", "months", "years", "days", "nots", "without", "more",
     "exactly", "less", "at_least", "at_most", "or_more", "or_less", "between", "contains",
-    "different", "who", "when", "last", "wages", "costs", "month", "year", "day", "zero", "shares",
-    "commonest", "reduced", "comes_to", "running", "overdue", "late", "on_time", "everything",
-    "discounted", "acquired", "each_of_them", "about", "after", "before", "lasting", "measured",
-    "recent", "first", "times", "descending", "ascending", "alphabetical", "compare", "sorts",
-    "addresses", "on_top", "quarter", "quarters", "weekday", "weekdays", "calendar_month",
+    "begins", "ends", "different", "who", "when", "last", "wages", "costs", "month", "year", "day",
+    "zero", "shares", "commonest", "reduced", "comes_to", "running", "overdue", "late", "on_time",
+    "everything", "discounted", "acquired", "each_of_them", "about", "after", "before", "lasting",
+    "measured", "recent", "first", "times", "descending", "ascending", "alphabetical", "compare",
+    "sorts", "addresses", "on_top", "quarter", "quarters", "weekday", "weekdays", "calendar_month",
     "calendar_months",
 )  # fmt: skip
 """The lists of the language whose phrases do something in a question."""
+_VERBS: Final = frozenset({"joins", "money_done", "wages", "costs"})
+"""Those of them that are verbs, each of which stands for all of its forms."""
 
 
 class DataLexicon:
@@ -56,10 +59,13 @@ class DataLexicon:
         self.sale = _sale(model)
         """What one sale is, where the model tells it."""
         self._phrases = PhraseBook()
+        self._add_tables()
+        self._verbs = VerbForms(self.words, self._phrases.named())
         for tag in _TAGS:
             for phrase in getattr(self.words, tag):
-                self._phrases.add(phrase_of(phrase)).tags.add(tag)
-        self._add_tables()
+                forms = self._verbs.of(phrase) if tag in _VERBS else (phrase_of(phrase),)
+                for form in forms:
+                    self._phrases.add(form).tags.add(tag)
         self._add_done(self.words.done)
         self._add_dates(self.words)
         self._add_endings(self.words)
@@ -67,6 +73,7 @@ class DataLexicon:
         for degree in language.rows.degrees:
             self._add_degree(degree, self.words.adjectives)
         self._add_agents(self.words.agents)
+        self._add_staff(self.words.staff)
         self._add_named_by_verbs(self.words)
         add_values(self._phrases, model, vocabulary, self.words.nations, self.lists)
 
@@ -132,10 +139,14 @@ class DataLexicon:
         """What people do, by the things that come of it, and by what the model says of them."""
         for verb, things in done.items():
             for table in self._tables_called(things):
-                add_once(self._phrases.add(phrase_of(verb)).done, table)
+                self._add_deed(verb, table)
         for name, told in self.model.tables.items():
             for verb in told.done:
-                add_once(self._phrases.add(phrase_of(verb)).done, name)
+                self._add_deed(verb, name)
+
+    def _add_deed(self, verb: str, table: str) -> None:
+        for form in self._verbs.of(verb):
+            add_once(self._phrases.add(form).done, table)
 
     def _add_dates(self, words: DataWords) -> None:
         for column, told in all_columns(self.model):
@@ -144,7 +155,9 @@ class DataLexicon:
                 continue
             for word in words.dates.keys() & spoken:
                 for verb in {word, *words.dates[word]} - words.dateless:
-                    add_column(self._phrases.add(phrase_of(verb)).dates, column)
+                    for form in self._verbs.of(verb):
+                        if form[0] not in words.dateless or form == phrase_of(verb):
+                            add_column(self._phrases.add(form).dates, column)
                     if told.kind == "date":
                         whole = phrase_of(f"{verb} {words.date_noun}")
                         add_column(self._phrases.add(whole).columns, column)
@@ -169,7 +182,8 @@ class DataLexicon:
                     add_column(self._phrases.add(phrase_of(phrase)).pending, column)
             for word in words.kept.keys() & spoken if told.kind == "date" else ():
                 for phrase in words.kept[word]:
-                    add_column(self._phrases.add(phrase_of(phrase)).kept, column)
+                    for form in self._verbs.of(phrase):
+                        add_column(self._phrases.add(form).kept, column)
 
     def _add_roles(self, roles: Mapping[str, Sequence[str]]) -> None:
         """What people are called by whom they have to do with."""
@@ -184,8 +198,9 @@ class DataLexicon:
                     for word in roles[role]:
                         if role in other.called:
                             self._add_noun(word, Need(link.table))
-                        else:
-                            self._add_role(word, Need(link.table, name, link.columns[0]))
+                            continue
+                        for form in self._verbs.of(word):
+                            self._add_role(" ".join(form), Need(link.table, name, link.columns[0]))
 
     def _add_degree(self, degree: RowDegree, adjectives: Mapping[str, str]) -> None:
         """How something is, by the ends of what a column holds: the longest, longer than, long."""
@@ -244,15 +259,24 @@ class DataLexicon:
     def _add_agents(self, agents: Mapping[str, Sequence[str]]) -> None:
         for called, verbs in agents.items():
             for table in self._tables_called([called]):
-                for verb in verbs:
-                    add_once(self._phrases.add(phrase_of(verb)).agents, Need(table))
+                for form in (form for verb in verbs for form in self._verbs.of(verb)):
+                    add_once(self._phrases.add(form).agents, Need(table))
+
+    def _add_staff(self, staff: Sequence[str]) -> None:
+        """Those who work here, as one calls them who does too: our people, the team."""
+        for table in self._tables_called(staff):
+            if not self.model.tables[table].pays:
+                for called in staff:
+                    meanings = self._phrases.add(phrase_of(called))
+                    meanings.plural |= not meanings.nouns
+                    add_once(meanings.nouns, Need(table))
 
     def _add_named_by_verbs(self, words: DataWords) -> None:
         """Columns that a verb names: who wrote it, how much it weighs."""
         for column, told in all_columns(self.model):
             for word in spoken_words(told) & words.authors.keys():
-                for verb in words.authors[word]:
-                    add_column(self._phrases.add(phrase_of(verb)).columns, column)
+                for form in (form for verb in words.authors[word] for form in self._verbs.of(verb)):
+                    add_column(self._phrases.add(form).columns, column)
         for column, told in all_columns(self.model):
             if not spoken_words(told).isdisjoint(words.weight_names):
                 for verb in words.weights:

@@ -1,12 +1,14 @@
 """Phrases as they are compared, and what each of them may mean."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from server.extraction.data_questions.meanings import Column, Meanings, Value
+from server.text.language import DataWords
 from server.text.stems import inflections, singular, without_accents
 from server.text.tokens import split_words
+from server.text.verbs import verb_forms
 
 LONGEST: Final = 12
 """So many words of a phrase, and no more."""
@@ -54,6 +56,10 @@ class PhraseBook:
                 return size, found
         return None
 
+    def named(self) -> frozenset[Phrase]:
+        """The phrases that mean anything but values so far."""
+        return frozenset(self._meanings)
+
     def add_value(self, phrase: Phrase, value: Value) -> None:
         """Add what a phrase may name."""
         self.longest = max(self.longest, min(len(phrase), LONGEST))
@@ -65,6 +71,37 @@ class PhraseBook:
         """The meanings of a phrase but for its values, to which more may be added."""
         self.longest = max(self.longest, min(len(phrase), LONGEST))
         return self._meanings.setdefault(phrase, Meanings())
+
+
+class VerbForms:
+    """Verbs of which a language lists one form or more, in all of their forms.
+
+    A form that is a noun of the data, or that the language lists by itself, is left as it is.
+    """
+
+    def __init__(self, words: DataWords, named: Collection[Phrase]) -> None:
+        self._irregular = words.irregular_verbs
+        self._named = named
+        self._listed = frozenset(map(phrase_of, _all_listed(words)))
+
+    def of(self, verb: str) -> Sequence[Phrase]:
+        """The verb as it is listed, and its other forms; the first of several words is the verb."""
+        said = phrase_of(verb)
+        if not self._irregular or not said:
+            return (said,) if said else ()
+        forms = ((form, *said[1:]) for form in sorted(verb_forms(said[0], self._irregular)))
+        return (said, *(f for f in forms if f not in self._listed and f not in self._named))
+
+
+def _all_listed(words: DataWords) -> Iterator[str]:
+    for name in DataWords.model_fields:
+        listed = getattr(words, name)
+        if name == "irregular_verbs" or isinstance(listed, str):
+            continue
+        yield from listed
+        for more in listed.values() if isinstance(listed, Mapping) else ():
+            if not isinstance(more, int):
+                yield from (more,) if isinstance(more, str) else more
 
 
 def add_once(found: list[_T], one: _T) -> None:

@@ -20,6 +20,8 @@ _TELLING: Final = 5
 """So many letters of a word that stands for a name of several, and is in no other."""
 _TELLING_NAME: Final = 3
 """So many letters of a last name that stands for a whole one."""
+_MOST_BEGINNINGS: Final = 20_000
+"""Of so many names of a column those are known by their first words that only one has."""
 _OFTEN: Final = 8
 """In more than one of so many texts stands a comma where texts hold several values."""
 _FEW: Final = 60
@@ -62,6 +64,8 @@ def add_values(
         windows = (w for row in rows for w in {*_windows(phrases, phrase_of(row[0]))})
         are_few = len(columns) == 1 and len(rows) <= _VERY_FEW
         together = Counter(windows) if are_few else Counter()
+        whole = len(columns) == 1 and len(rows) <= _MOST_BEGINNINGS
+        begun = Counter(b for row in rows for b in _beginnings(phrase_of(row[0]))) if whole else {}
         for row in rows[:left]:
             value = Value(table, columns, row)
             texts = [" ".join(row), *also.get(row[0], ())]
@@ -70,6 +74,9 @@ def add_values(
             _add_texts(phrases, value, texts, is_kind=is_kind)
             if (table, columns[0]) in lists:
                 _add_listed(phrases, value)
+            for said in _beginnings(phrase_of(row[0])) if whole else ():
+                if begun[said] == 1 and _is_telling(phrases, said):
+                    phrases.add_value(said, value._replace(part=True))
             if len(columns) == 1:
                 telling = value._replace(part=True, kind=are_few)
                 _add_telling_words(phrases, telling, counted, is_kind=is_kind)
@@ -112,6 +119,20 @@ def _add_telling_words(
                 known = phrases.of(form)
                 if known is None or known.values:
                     phrases.add_value(form, value)
+
+
+def _beginnings(words: Phrase) -> Iterator[Phrase]:
+    """What people say of a long name: its first words, two at the least."""
+    for size in range(_LEAST_TOGETHER, min(len(words), LONGEST)):
+        yield words[:size]
+
+
+def _is_telling(phrases: PhraseBook, words: Phrase) -> bool:
+    """Whether the words are no phrase of their own, and two of them are no words of questions."""
+    if phrases.of(words) is not None:
+        return False
+    telling = [(known := phrases.of((word,))) is None or not known.tags for word in words]
+    return sum(telling) >= _LEAST_TOGETHER
 
 
 def _windows(phrases: PhraseBook, words: Phrase) -> Iterator[Phrase]:

@@ -35,6 +35,19 @@ def lacking(choice: Choice, request: DataRequest, joined: Joined, absent: Absent
     )
 
 
+def own_names(model: DataModel, target: Need, absent: Absent) -> list[Named]:
+    """Names of what is asked for itself: songs that nobody bought from an album."""
+    return [
+        one
+        for one in absent.named
+        if any(
+            not any(step.startswith("<") for step in way)
+            for value in one.values
+            for way in model.reachable[target.table].get(value.table, ())
+        )
+    ]
+
+
 def lacking_value(choice: Choice, joined: Joined, absent: Absent, column: Column) -> Lacking:
     """No row of another table with the same value: countries with customers and no supplier."""
     tables = choice.model.tables

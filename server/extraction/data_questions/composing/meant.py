@@ -114,8 +114,8 @@ def meant_by(words: Words, request: DataRequest, choice: Choice) -> Meant:
         _order_by(choice, request, joined, one, by)
         for one, by in zip(request.order, ordered, strict=True)
     ]
-    for text in request.contained:
-        conditions.append(Compared(_name_column(choice.model, request), "contains", text))
+    for comparison, text in request.contained:
+        conditions.append(Compared(_name_column(choice.model, request), comparison, text))
     in_calendar = request.calendar
     beside = in_calendar.columns if in_calendar is not None else ()  # shipped on a Monday in May
     days = [

@@ -15,6 +15,7 @@ from server.extraction.data_questions.asked import (
 )
 from server.extraction.data_questions.columns import kind_of, unit_of
 from server.extraction.data_questions.composing.choice import Choice
+from server.extraction.data_questions.composing.lacking import own_names
 from server.extraction.data_questions.composing.subjects import (
     named_row,
     people,
@@ -23,7 +24,7 @@ from server.extraction.data_questions.composing.subjects import (
 )
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns
-from server.extraction.data_questions.words import Words
+from server.extraction.data_questions.words import Words, use
 from server.library.data_model import DataModel
 
 _FEW: Final = 5
@@ -55,6 +56,10 @@ def settle_target(words: Words, request: DataRequest) -> None:
             request.also = [need for need in request.also if need not in holders[1:]]
             request.absent += [Absent((need.table,), is_there=True) for need in holders[1:]]
         return
+    _keep_own_names(words.model, request)
+    _name_things(words, request)
+    _sum_bounds(words, request)
+    _name_best_sellers(words.model, request)
     _rank_payers(words.model, request)
     _cost_of_every(words, request)
     _average_rows(request)
@@ -148,6 +153,63 @@ def _tell_of_row(model: DataModel, request: DataRequest) -> None:
         request.shown_names.append(target)
         request.must_show.append(target)
         request.target = Need(whole[0].table)
+
+
+def _name_things(words: Words, request: DataRequest) -> None:
+    """Genres that have stuff for 1.99: the things that are sold."""
+    said = next((i for i in words.items if i.has("everything") and not i.role), None)
+    sold = [measure.table for measure in words.model.measures if measure.kind == "number"]
+    if said is None or not sold or request.target is None or not request.bounds:
+        return
+    thing = thing_done(words.model, request, facts=sold)
+    if thing != request.target:
+        use(said)
+        request.also.append(thing)
+        request.bounds = [bound._replace(of=bound.of or thing) for bound in request.bounds]
+
+
+def _keep_own_names(model: DataModel, request: DataRequest) -> None:
+    """What is said of what is asked for is not denied with what was never done to it."""
+    subject = request.subject
+    for absent in request.absent if subject is not None else ():
+        assert subject is not None  # noqa: S101  seen above
+        for named in own_names(model, subject, absent):
+            absent.named.remove(named)
+            request.named.append(named)
+
+
+def _sum_bounds(words: Words, request: DataRequest) -> None:
+    """Orders over 500 dollars: what they came to, where their lines tell it and they do not."""
+    model, language = words.model, words.language
+    for bound in list(request.bounds):
+        need = bound.of or request.subject
+        if need is None or request.groups or request.figures:
+            continue
+        columns = model.tables[need.table].columns.values()
+        called = {*language.prices, *language.amounts}
+        own = any(told.kind == "money" and called & {*told.called} for told in columns)
+        lines = [
+            measure
+            for measure in model.measures
+            if measure.kind == "money"
+            and measure.table != need.table
+            and any(link.table == need.table for link in model.tables[measure.table].links)
+        ]
+        happened = bool(model.tables[need.table].date) and not model.tables[need.table].people
+        if lines and happened and not own:
+            request.bounds.remove(bound)
+            request.having.append(Having(Asked("sum", "money"), bound.comparison, bound.value))
+
+
+def _name_best_sellers(model: DataModel, request: DataRequest) -> None:
+    """The three best sellers, in units: of what is sold, where nothing else is named."""
+    by_units = any(isinstance(one.by, Asked) and one.by.measure == "units" for one in request.order)
+    sold = [measure.table for measure in model.measures if measure.kind == "number"]
+    others = request.subject or request.groups or request.facts or request.who or request.shown
+    figures = [asked for asked in request.figures if asked != Asked("sum", "units")]
+    if by_units and sold and request.limit is not None and not (others or figures):
+        request.figures.clear()
+        request.target, request.plural = thing_done(model, request, facts=sold), True
 
 
 def _average_rows(request: DataRequest) -> None:
@@ -361,6 +423,10 @@ def _find_target(words: Words, request: DataRequest) -> None:
     elif request.numbered and not request.shown and not request.named and _is_held(words):
         request.target, request.plural = thing_done(model, request), True
         _count_pieces(model, request)
+    elif request.absent and asks_thing and not request.order:
+        done = [table for absent in request.absent for table in absent.tables]
+        request.target = thing_done(model, request, facts=done)  # anything that nobody bought
+        request.plural = True
     elif request.who and _tells_of_named(model, request):
         pass  # who wrote it is told by a column of it
     elif request.who:

@@ -16,10 +16,15 @@ _NEAR: Final = 2
 """So many links from a kind of things to the things."""
 
 
-def thing_done(model: DataModel, request: DataRequest, holders: Sequence[str] = ()) -> Need:
+def thing_done(
+    model: DataModel,
+    request: DataRequest,
+    holders: Sequence[str] = (),
+    facts: Sequence[str] = (),
+) -> Need:
     """What was bought or rented: the nearest thing with a name that is no person."""
     held = {request.numbered.table} if request.numbered is not None else {*holders}
-    facts = [table for tables in request.facts for table in tables]
+    facts = [*facts, *(table for tables in request.facts for table in tables)]
     told = len(facts)
     facts += [
         name
@@ -124,6 +129,7 @@ def named_row(model: DataModel, request: DataRequest) -> Need:
         if best:
             return Need(best[0].table)
     whole = [v for named in request.named for v in named.values if not v.part]
+    whole = whole or [v for named in request.named for v in named.values]
     if len(whole) == 1 and len(request.named) == 1 and whole[0].table in shown:
         return Need(whole[0].table)  # the phone number of a contact person
     raise Unclear("nothing says what is asked for")

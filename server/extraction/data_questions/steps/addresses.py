@@ -15,7 +15,8 @@ def read_addresses(words: Words, request: DataRequest) -> None:
     named = any(other.has("addresses") for other in words.left())
     told = {c for item in words.items for c in item.meanings.columns if item.place > 0}
     asks_where = first.is_filler and first.first_word in words.language.wheres
-    if asks_where and not named:
+    comes_from = any(item.has("acquired") and item.role for item in words.items)
+    if asks_where and not (named or comes_from):
         parts = [*_parts_of_address(words)]
         if not parts:
             raise Unclear("where")

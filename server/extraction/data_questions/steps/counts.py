@@ -17,6 +17,8 @@ def read_counts(words: Words, request: DataRequest) -> None:
             continue
         if _read_units(words, request, item):
             continue
+        if _read_people(words, request, item):
+            continue
         counted = _noun_glued(words, item) or _counted(words, request, item)
         if counted is not None:
             use(item, role="operator")
@@ -39,6 +41,21 @@ def read_counts(words: Words, request: DataRequest) -> None:
             request.counted = need_of(noun)
         else:
             raise Unclear("count")
+
+
+def _read_people(words: Words, request: DataRequest, item: Item) -> bool:
+    """How many people there are in each job: those who have what is told of them."""
+    who = words.free(item, 1)
+    if who is None or not who.has("who") or who.names_table:
+        return False
+    told = {c.table for i in words.items for c in i.meanings.columns}
+    told |= {v.table for i in words.items for v in i.meanings.values}
+    people = [name for name in told if words.model.tables[name].people]
+    if len(people) != 1 or any(i.meanings.done and not i.role for i in words.after(who)):
+        return False
+    use(item, who, role="operator")
+    request.counted = Need(people[0])
+    return True
 
 
 def _read_units(words: Words, request: DataRequest, item: Item) -> bool:
@@ -144,7 +161,7 @@ def _counted_before(words: Words, item: Item) -> Item | None:
 def _things(words: Words, item: Item) -> Need | None:
     """What is of a kind that is named: the products, of beverages."""
     value = item.meanings.values[0]
-    whole = not value.part and singular(item.last_word) != item.last_word
+    whole = (not value.part or value.kind) and singular(item.last_word) != item.last_word
     return things_of(words.model, value) if whole else None
 
 

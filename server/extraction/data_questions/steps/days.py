@@ -26,7 +26,7 @@ _MONTHS_OF_QUARTER: Final = 3
 
 def read_days(words: Words, request: DataRequest) -> None:
     """In 2025, since March; 2024 and 2025 side by side."""
-    to_come = next((i for i in words.items if i.spoken in words.language.future), None)
+    to_come = next((item for item in words.items if _is_to_come(words, item)), None)
     request.newly = any(item.has("recent") for item in words.left())
     if to_come is not None:
         raise NotHeld(to_come.said)
@@ -45,6 +45,15 @@ def read_days(words: Words, request: DataRequest) -> None:
                 _read_further_period(request, item.value)
             else:
                 request.days.append(Days(item.value, columns))
+
+
+def _is_to_come(words: Words, item: Item) -> bool:
+    """Whether something is told about the future: we will, we are going to sell."""
+    if item.spoken in words.language.future:
+        return True
+    after = words.next(item)
+    leads = item.spoken in words.language.future_leads and after is not None
+    return leads and after is not None and (bool(after.meanings.done) or after.has("money_done"))
 
 
 def read_leftovers(words: Words, request: DataRequest) -> None:
@@ -76,6 +85,8 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
         elif item.has("year") and (years := _own_years(words, request)):
             use(item)
             request.shown.append(years)
+        elif item.has("everything") and any(a.measure == "stock" for a in request.all_asked()):
+            use(item)  # what the stuff in the warehouse is worth
         elif _is_said(words, request, item):
             use(item)
 

@@ -179,6 +179,8 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
             return
         if of_people and not any(i.meanings.dates for i in words.after(item)):
             raise Unclear("the last of whom")  # the last customer who took it
+        if _read_last_ones(words, request, item, after):
+            return
         if is_whose or (before is not None and before.meanings.done):
             raise Unclear("what belongs to the last one")  # what did she buy on her last visit
         day = words.next(after)
@@ -190,6 +192,22 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
         if date:
             use(item, role="operator")
             request.order.append(Ordered((Column(table, date),), last))
+
+
+def _read_last_ones(words: Words, request: DataRequest, item: Item, after: Item) -> bool:
+    """Who placed the last three orders: the orders, with those who did."""
+    before, first = words.free(item, -1), words.first()
+    table = after.meanings.nouns[0].table
+    asks = before is not None and bool(before.meanings.done) and first is not None
+    if not (asks and request.limit is not None and words.model.tables[table].date):
+        return False
+    assert before is not None and first is not None  # noqa: S101, PT018  seen above
+    if not first.has("who") or words.beside(first, 1) is not before:
+        return False
+    use(item, before, after, role="operator")
+    request.one = Need(table)
+    request.order.append(Ordered((_date_of(words, table),), item.has("last")))
+    return True
 
 
 def _read_bounded_end(words: Words, request: DataRequest, item: Item, after: Item | None) -> bool:

@@ -32,6 +32,8 @@ def read_groups(words: Words, request: DataRequest) -> None:
         if item.has("by") and after is not None and _is_agent(words, item, after):
             use(item)  # bought by customers from the UK
             continue
+        if _is_spent(words, request, item, after):
+            continue
         if after is None or _is_done(after) or _is_of_each_left(words, item, after):
             _read_of_each(words, request, item)
             continue
@@ -82,6 +84,19 @@ def _is_of_each_left(words: Words, item: Item, after: Item) -> bool:
     return item.has("each") and beside is not after and bool(words.numbers(after))
 
 
+def _is_spent(words: Words, request: DataRequest, item: Item, after: Item | None) -> bool:
+    """The top 5 customers by what they have spent: by the sum of it."""
+    ends = request.top or request.limit is not None
+    if after is None or not (item.has("by", "sorts") and after.has("money_done") and ends):
+        return False
+    between = {other.first_word for other in words.items[item.place + 1 : after.place]}
+    if between.isdisjoint({*words.language.which, "how"}):
+        return False
+    use(item, after, role="operator")
+    request.order.append(Ordered(Asked("sum", "money"), descending=True))
+    return True
+
+
 def _is_done(item: Item) -> bool:
     """Whether it is a verb: the orders that each of them has placed."""
     known = item.meanings
@@ -96,8 +111,15 @@ def _read_of_each(words: Words, request: DataRequest, item: Item) -> None:
         use(item, role="operator")
         request.compares = True
         return
+    if item.spoken in words.language.each_one and any(i.meanings.columns for i in before):
+        use(item)  # and which city each of them is in
+        return
     noun = next((other for other in before if other.names_table and not other.role), None)
     count = next((other for other in before if other.has("counts")), None)
+    if request.groups and noun is not None and count is not None and words.next(item) is None:
+        use(item, noun, role="operator")
+        request.counted = need_of(noun)  # tracks by genre, with the number of each
+        return
     if item.has("each") and noun is not None and count is not None and noun.place < count.place:
         numbered = words.next(noun)
         if numbered is None or numbered.kind != "number":

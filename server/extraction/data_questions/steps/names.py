@@ -9,6 +9,7 @@ from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns, Value
 from server.extraction.data_questions.words import Words, use, values_of
+from server.library.data_query import Comparison
 
 _TEXTS: Final = frozenset({"text", "category"})
 """What columns are for in which a part of a text is looked for."""
@@ -43,7 +44,33 @@ def read_value(words: Words, request: DataRequest, item: Item) -> None:
         if (v.table in near and not _is_in_text(words, v)) or f"{v.table}.{v.columns[0]}" in near
     ]
     use(item, role="value")
-    request.named.append(Named(tuple(exact or values)))
+    via = None if exact else _place_of_noun(words, request, item)
+    request.named.append(via or Named(tuple(exact or values)))
+
+
+def _place_of_noun(words: Words, request: DataRequest, item: Item) -> Named | None:
+    """A name just before the noun that it is of, by what that leads to: the Stockport store."""
+    noun = words.next(item)
+    subject = request.subject
+    if noun is None or not noun.meanings.nouns or noun.meanings.plural:
+        return None
+    owner = noun.meanings.nouns[0].table
+    if subject is not None and subject.table == owner:
+        return None
+    found = [
+        value
+        for value in values_of(item)
+        if value.table != owner
+        and any(
+            not any(step.startswith("<") for step in way)
+            for way in words.model.reachable[owner].get(value.table, ())
+        )
+    ]
+    if len({value.table for value in found}) != 1:
+        return None
+    request.also.append(Need(owner))
+    use(noun)
+    return Named(tuple(found), need=Need(found[0].table, via=owner))
 
 
 def read_contained(words: Words, request: DataRequest, item: Item) -> None:
@@ -56,9 +83,14 @@ def read_contained(words: Words, request: DataRequest, item: Item) -> None:
         return
     for step in (1, -1) if not item.has("about") else (1,):
         other = words.free(item, step)
-        if other is None or (other.kind != "unknown" and not other.meanings.values):
+        if item.has("begins", "ends"):
+            other = words.next(item) if step > 0 else None
+        elif other is not None and other.kind != "unknown" and not other.meanings.values:
+            continue
+        if other is None or other.role:
             continue
         in_name = item.first_word in words.language.unit_leads  # with World in the title
+        in_name |= item.has("begins", "ends")
         if not in_name and _names_another(words, request, other):
             use(item)  # playlists containing a track
             return
@@ -72,10 +104,13 @@ def read_contained(words: Words, request: DataRequest, item: Item) -> None:
             if again is not None and again.has("contains") and step > 0:
                 use(again)  # with the word live in the title
             columns = columns or _name_before(words, request, item)
+            comparison: Comparison = "contains"
+            if item.has("begins", "ends"):
+                comparison = "begins" if item.has("begins") else "ends"
             if columns:
-                request.conditions.append(Condition(columns, "contains", text))
+                request.conditions.append(Condition(columns, comparison, text))
             else:
-                request.contained.append(text)
+                request.contained.append((comparison, text))
             return
 
 
@@ -124,9 +159,10 @@ def _texts(words: Words, request: DataRequest, item: Item) -> Columns:
     before = words.free(item, -1)
     if before is not None and not item.has("about"):
         columns = tuple(c for c in before.meanings.columns if words.kind(c) in _TEXTS)
-        if columns:
+        named = _is_name_of(words, request, before)
+        if columns or named:
             use(before)
-            return columns
+            return () if named else columns
     subject = request.subject
     if not item.has("about") or subject is None:
         return ()
@@ -135,6 +171,13 @@ def _texts(words: Words, request: DataRequest, item: Item) -> Columns:
         for name, told in words.model.tables[subject.table].columns.items()
         if told.kind in _TEXTS and not spoken_words(told).isdisjoint(words.language.texts)
     )
+
+
+def _is_name_of(words: Words, request: DataRequest, item: Item) -> bool:
+    """Whether it is what the rows that are asked for are called: their names."""
+    names = words.model.tables[request.subject.table].name if request.subject is not None else ()
+    own = request.subject.table if request.subject is not None else ""
+    return len(names) == 1 and any(c[:2] == (own, names[0]) for c in item.meanings.columns)
 
 
 def _names_another(words: Words, request: DataRequest, item: Item) -> bool:

@@ -101,6 +101,11 @@ def _read_denied(words: Words, request: DataRequest, item: Item, other: Item) ->
     elif known.nouns:
         use(other)
         request.absent.append(_absent(words, (known.nouns[0].table,), other))
+    elif known.roles and item.has("without", "nots"):
+        use(other)
+        request.also.append(known.roles[0])
+        key = words.model.tables[known.roles[0].table].key[0]
+        _deny_value(request, (Column(known.roles[0].table, key),))
     elif columns := tuple(c for c in known.columns if _may_lack(words, c)):
         use(other)
         _deny_value(request, columns)

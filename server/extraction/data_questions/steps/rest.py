@@ -39,7 +39,7 @@ def read_rest(words: Words, request: DataRequest) -> None:
                 item.meanings, item.kind = Meanings(columns=[*columns]), "phrase"
             read_in_text(words, request, item)
     for item in words.left():
-        if item.has("contains", "about"):
+        if item.has("contains", "about", "begins", "ends"):
             read_contained(words, request, item)
     for item in words.items:
         if not item.role:
@@ -60,12 +60,17 @@ def _read_names(words: Words, request: DataRequest, item: Item) -> None:
         read_number(words, request, item)
     elif flags := words.flags(item):
         _read_flag(words, request, item, flags)
-    elif known.values and not (known.nouns and not item.capital):
+    elif known.values and not ((known.nouns or _is_best_name(item)) and not item.capital):
         read_value(words, request, item)
     elif item.names_table:
         _read_noun(words, request, item)
     else:
         _read_told(words, request, item)
+
+
+def _is_best_name(item: Item) -> bool:
+    """Whether it is just what a column is called: the city, where a song is called so too."""
+    return any(column.rank == 0 for column in item.meanings.columns)
 
 
 def _read_told(words: Words, request: DataRequest, item: Item) -> None:
@@ -188,6 +193,9 @@ def _read_column(words: Words, request: DataRequest, item: Item) -> None:
         request.figures.append(Asked("sum", "money"))  # how many sales, and for how much
         return
     columns: Columns = tuple(item.meanings.columns)
+    if _is_said_already(words, request, columns):
+        use(item)  # how many are left in the warehouse
+        return
     subject = request.subject
     done = any(other.meanings.done for other in words.items)
     if item.has("day") and done and (subject is not None or request.who):
@@ -220,6 +228,15 @@ def _read_column(words: Words, request: DataRequest, item: Item) -> None:
     use(item)
     if request.counted is None:
         request.shown.append(columns)
+
+
+def _is_said_already(words: Words, request: DataRequest, columns: Columns) -> bool:
+    """Whether it is a stock that is asked for anyway."""
+    told = [*request.shown, *(asked.columns for asked in request.figures)]
+    stocks = set(columns_called(words.model, words.language.stocks))
+    plain = {Column(c.table, c.column) for c in columns}
+    asked = {Column(c.table, c.column) for some in told for c in some}
+    return bool(plain & asked & stocks) and plain <= stocks
 
 
 def _is_in_stock(words: Words, item: Item) -> bool:

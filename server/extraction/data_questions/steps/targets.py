@@ -1,5 +1,6 @@
 """What is asked for, where a noun, a verb or a value tells it."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
@@ -26,7 +27,7 @@ def read_target(words: Words, request: DataRequest) -> None:
             request.everything = True
             use(item, *(other for other in words.left() if other.meanings.agents))
             continue
-        if item.has("who"):
+        if item.has("who") and not item.meanings.nouns:
             request.who = True
             use(item)
             target, plural = _agent(words), True
@@ -54,9 +55,14 @@ def read_target(words: Words, request: DataRequest) -> None:
                 target, plural = need_of(head), head.meanings.plural
                 use(item, head)
         if target is not None:
-            request.target, request.plural = target, plural and not _is_one_of(words, item)
+            best = request.who and bool(request.order)  # who on the team sold the most
+            request.target = target
+            request.plural = plural and not (best or _is_one_of(words, item))
             return
     acquired = [item for item in words.left() if item.has("acquired")]
+    if acquired and words.items[0].first_word in words.language.wheres:
+        _read_source(request, acquired)  # where do we get it from
+        return
     if request.listed and acquired:
         use(*acquired)  # which countries do we buy from
         request.target = next((a for item in acquired for a in item.meanings.agents), None)
@@ -65,6 +71,13 @@ def read_target(words: Words, request: DataRequest) -> None:
     if acquired and not (request.who or figured):
         request.everything = True  # what do we buy from a supplier
         use(*acquired)
+
+
+def _read_source(request: DataRequest, acquired: Sequence[Item]) -> None:
+    """Those whom something comes from, and not where they are."""
+    use(*acquired)
+    request.target = next((a for item in acquired for a in item.meanings.agents), None)
+    request.plural = True
 
 
 def _is_asked_besides(words: Words, item: Item) -> bool:
@@ -115,7 +128,8 @@ def _read_listed(words: Words, request: DataRequest) -> None:
 def _does(words: Words, item: Item) -> bool:
     """Whether it is asked who did what follows: who bought, who has rented."""
     after = words.beside(item, 1)
-    return after is not None and bool(after.meanings.done) and not after.names_table
+    does = after is not None and bool(after.meanings.done or after.meanings.pending)
+    return after is not None and does and not after.names_table
 
 
 def _agent(words: Words) -> Need | None:

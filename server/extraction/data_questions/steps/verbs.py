@@ -11,6 +11,7 @@ from server.extraction.data_questions.words import Words, use
 
 def read_verbs(words: Words, request: DataRequest) -> None:
     """How much was spent, what something costs."""
+    _read_sold_to_us(words)
     verbs = [item for item in words.left() if item.has("money_done", "costs", "wages")]
     measured = any(_is_money(words, asked) for asked in request.all_asked())
     nothing = not (
@@ -50,6 +51,19 @@ def read_verbs(words: Words, request: DataRequest) -> None:
         use(*verbs)
         _refuse_wages(words, request)
     _read_costs(words, request)
+
+
+def _read_sold_to_us(words: Words) -> None:
+    """What a supplier sells us: what it has."""
+    for item in words.left():
+        before, after = words.beside(item, -1), words.next(item)
+        ours = after is not None and after.spoken in words.language.buyers
+        if item.spoken not in words.language.sellers or before is None or not ours:
+            continue
+        tables = {value.table for value in before.meanings.values}
+        tables |= {need.table for need in before.meanings.nouns}
+        if tables and not any(words.model.tables[table].pays for table in tables):
+            use(item)
 
 
 def _asks_what_was_spent(words: Words, request: DataRequest, verbs: Sequence[Item]) -> bool:
