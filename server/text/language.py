@@ -644,7 +644,13 @@ class DataWords(LanguagePart):
     past: WordSet = NO_WORDS
     commonest: Phrases = ()
     irregular_verbs: dict[str, Phrases] = {}
+    plural_verbs: WordSet = NO_WORDS
+    verb_leads: WordSet = NO_WORDS
     staff: Phrases = ()
+    payers: Phrases = ()
+    remark_starts: WordSet = NO_WORDS
+    references: WordSet = NO_WORDS
+    asking: WordSet = NO_WORDS
     reorders: WordSet = NO_WORDS
     duties: WordSet = NO_WORDS
     reorder_levels: Phrases = ()

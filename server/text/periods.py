@@ -35,6 +35,7 @@ _BETWEEN: Final = frozenset({"between"})
 _FROM: Final = frozenset({"from"})
 _JOINTS: Final = _group("through")
 _ONWARDS: Final = _group("onwards")
+_STARTING: Final = _group("since_words") - {"since"}
 _OR: Final = frozenset({"or", "and"})
 _OPEN_ENDS: Final[dict[str, Reach]] = {
     **dict.fromkeys(_group("later"), "since"),
@@ -311,6 +312,8 @@ def _alone(tokens: Tokens, one: _Named, today: date) -> SpokenPeriod:
     reach: Reach = _REACHES.get(lead, "within")
     if lead == "to" and tokens.word(one.first - 2) == "up":
         reach, first = "until", one.first - 1
+    if tokens.word(one.first - 2) in _STARTING and lead in _BEFORE_PERIOD:
+        reach, first = "since", one.first - 1
     onwards = lead in _FROM and after in _ONWARDS
     onwards_too = lead in _FROM and after == "on" and tokens.word(one.last + 1) not in MONTHS
     if onwards or onwards_too:

@@ -132,6 +132,7 @@ def items_of(reading: ParsedText, lexicon: DataLexicon) -> list[Item]:
             item.place = len(items)
             items.append(item)
     _tell_clauses(items, reading.text, lexicon)
+    _tell_remarks(items, reading.text, lexicon)
     for item in items:
         if item.spoken in lexicon.words.imperatives and not _begins(items, item):
             item.meanings = replace(item.meanings, tags=item.meanings.tags - {"frames"})
@@ -152,7 +153,8 @@ def _tell_small(before: Item, item: Item, lexicon: DataLexicon) -> None:
     whole = lexicon.of((before.last_word, *phrase_of(item.said))) if item.has("who") else None
     if whole is not None and whole.nouns:
         item.meanings = whole  # each of our people
-    if item.kind == "unknown" and before.is_filler and item.spoken in words.containers:
+    kept = before.is_filler or (before.names_table and not before.meanings.plural)
+    if item.kind == "unknown" and kept and item.spoken in words.containers:
         item.kind, item.meanings = "phrase", Meanings(tags={"frames"})
     if item.spoken in words.particles and before.meanings.done and not before.names_table:
         item.meanings = Meanings(tags={"frames"})  # which day did we rent out the most
@@ -168,6 +170,34 @@ def _tell_clauses(items: Sequence[Item], text: str, lexicon: DataLexicon) -> Non
         ends = _END_OF_CLAUSE.search(gap) is not None
         ends |= "," in gap and item.first_word in lexicon.words.tails  # …, with the customer
         item.clause = before.clause + ends
+
+
+def _tell_remarks(items: Sequence[Item], text: str, lexicon: DataLexicon) -> None:
+    """What is only told beside the question: she left her umbrella here.
+
+    Of “somebody lost it, what does a new one cost?” the names are kept, which the question is about.
+    """
+    parts: list[list[Item]] = []
+    for at, item in enumerate(items):
+        gap = text[items[at - 1].end : item.start] if at else ","
+        if at == 0 or "," in gap or _END_OF_CLAUSE.search(gap) is not None:
+            parts.append([])
+        parts[-1].append(item)
+    words = lexicon.words
+    for at, part in enumerate(parts if len(parts) > 1 else []):
+        unknown = any(item.kind == "unknown" for item in part)
+        if part[0].first_word not in words.remark_starts or not unknown:
+            continue
+        if any(item.kind not in ("phrase", "unknown") for item in part):
+            continue
+        named = any(item.meanings.values or item.meanings.nouns for item in part)
+        after = parts[at + 1] if at + 1 < len(parts) else []
+        refers = any(item.spoken in words.references for item in after)
+        if named and not (after and refers and after[0].first_word in words.asking):
+            continue
+        for item in part:
+            if not item.meanings.values:
+                item.kind, item.meanings = "phrase", Meanings(tags={"frames"})
 
 
 def _begins(items: Sequence[Item], item: Item) -> bool:

@@ -19,6 +19,10 @@ _PASSED: Final = 0.6
 """What it is worth to pass a table that is needed too."""
 
 
+_PEOPLE: Final = 0.1
+"""What it costs to pass those who have to do with it: a disc is from where it is kept."""
+
+
 class Need(NamedTuple):
     """A table that a query needs, perhaps as what a link leads to, or by a table on the way."""
 
@@ -85,6 +89,8 @@ def _ways(
             continue
         cost = 0.0 if need.step else _ROLE * sum(_is_role(model, link) for link in links)
         cost += _BACKWARDS * sum(step.startswith("<") for step in way)
+        between = {link.table for link in links[:-1]}
+        cost += _PEOPLE * sum(model.tables[t].people or model.tables[t].pays for t in between)
         passed = {link.table for link in links} & {*mentioned} - {need.table}
         yield len(way) - _PASSED * len(passed) + cost, way
 

@@ -74,6 +74,7 @@ class DataLexicon:
             self._add_degree(degree, self.words.adjectives)
         self._add_agents(self.words.agents)
         self._add_staff(self.words.staff)
+        self._add_payers(self.words.payers)
         self._add_named_by_verbs(self.words)
         add_values(self._phrases, model, vocabulary, self.words.nations, self.lists)
 
@@ -179,7 +180,8 @@ class DataLexicon:
                 for phrase in words.pending[word]:
                     if not staff and not words.working.isdisjoint(phrase.split(" ")):
                         continue  # customers do not work here
-                    add_column(self._phrases.add(phrase_of(phrase)).pending, column)
+                    for form in self._verbs.of(phrase):
+                        add_column(self._phrases.add(form).pending, column)
             for word in words.kept.keys() & spoken if told.kind == "date" else ():
                 for phrase in words.kept[word]:
                     for form in self._verbs.of(phrase):
@@ -270,6 +272,16 @@ class DataLexicon:
                     meanings = self._phrases.add(phrase_of(called))
                     meanings.plural |= not meanings.nouns
                     add_once(meanings.nouns, Need(table))
+
+    def _add_payers(self, payers: Sequence[str]) -> None:
+        """Those who pay, as one calls them who works here, where they are but one table."""
+        paying = [name for name, table in self.model.tables.items() if table.pays]
+        for called in payers if len(paying) == 1 else ():
+            for phrase, plural in forms_of(called):
+                meanings = self._phrases.add(phrase)
+                if not meanings.is_of_data:
+                    meanings.nouns.append(Need(paying[0]))
+                    meanings.plural = plural
 
     def _add_named_by_verbs(self, words: DataWords) -> None:
         """Columns that a verb names: who wrote it, how much it weighs."""

@@ -10,6 +10,8 @@ from server.text.stems import inflections, singular, without_accents
 from server.text.tokens import split_words
 from server.text.verbs import verb_forms
 
+_PLAIN: Final = frozenset({"irregular_verbs", "frames", "joins"})
+"""Lists of a language that say nothing of what else a word may mean."""
 LONGEST: Final = 12
 """So many words of a phrase, and no more."""
 
@@ -83,20 +85,25 @@ class VerbForms:
         self._irregular = words.irregular_verbs
         self._named = named
         self._listed = frozenset(map(phrase_of, _all_listed(words)))
+        self._leads = words.verb_leads
 
     def of(self, verb: str) -> Sequence[Phrase]:
         """The verb as it is listed, and its other forms; the first of several words is the verb."""
         said = phrase_of(verb)
         if not self._irregular or not said:
             return (said,) if said else ()
-        forms = ((form, *said[1:]) for form in sorted(verb_forms(said[0], self._irregular)))
+        at = 1 if said[0] in self._leads and len(said) > 1 else 0  # still holding
+        forms = (
+            (*said[:at], form, *said[at + 1 :])
+            for form in sorted(verb_forms(said[at], self._irregular))
+        )
         return (said, *(f for f in forms if f not in self._listed and f not in self._named))
 
 
 def _all_listed(words: DataWords) -> Iterator[str]:
     for name in DataWords.model_fields:
         listed = getattr(words, name)
-        if name == "irregular_verbs" or isinstance(listed, str):
+        if name in _PLAIN or isinstance(listed, str):
             continue
         yield from listed
         for more in listed.values() if isinstance(listed, Mapping) else ():

@@ -61,6 +61,7 @@ def settle_target(words: Words, request: DataRequest) -> None:
     _sum_bounds(words, request)
     _name_best_sellers(words.model, request)
     _rank_payers(words.model, request)
+    _rank_by_number(request)
     _cost_of_every(words, request)
     _average_rows(request)
     _tell_of_row(words.model, request)
@@ -223,6 +224,16 @@ def _average_rows(request: DataRequest) -> None:
     own = [g for g in request.groups if isinstance(g, Need) and g.table in averaged]
     if own and len(request.groups) > len(own):
         request.groups = [group for group in request.groups if group not in own]
+
+
+def _rank_by_number(request: DataRequest) -> None:
+    """The top 5 countries that our customers live in: by how many of them do."""
+    others = [need for need in request.also if need != request.target]
+    told = request.figures or request.order or request.having or request.facts or request.groups
+    if request.top and request.target is not None and len(others) == 1 and not told:
+        counted = Asked("count", rows=others[0], distinct=True)
+        request.order.append(Ordered(counted, request.top_down))
+        request.top = False
 
 
 def _cost_of_every(words: Words, request: DataRequest) -> None:
@@ -415,6 +426,10 @@ def _find_target(words: Words, request: DataRequest) -> None:
         request.target, request.plural = _all_things(model, request), True
         return
     asks_thing = not (request.who or request.when or request.shown or request.numbered)
+    dated = next((days.columns[0] for days in request.days if days.columns), None)
+    if dated is not None and request.conditions and asks_thing and not request.facts:
+        request.target, request.plural = Need(dated.table), True  # releases of this year
+        return
     first = words.first()
     if first is not None and first.has(*EACH) and request.groups and request.order:
         return  # in which month did we sell the most

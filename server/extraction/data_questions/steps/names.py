@@ -209,7 +209,7 @@ def _read_nouns_beside(words: Words, item: Item) -> set[str]:
 def _read_original(words: Words, request: DataRequest, item: Item) -> bool:
     """What it was originally: by a link that is called so."""
     said = next((i for i in words.items if i.spoken in words.language.originally), None)
-    if said is None:
+    if said is None or said.place > item.place:
         return False
     tables = words.model.tables
     for value in values_of(item):

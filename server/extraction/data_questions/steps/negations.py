@@ -59,7 +59,8 @@ def _read_negation(words: Words, request: DataRequest, item: Item) -> None:
     after = words.rest_of_clause(item)
     scope = [other for other in after if not other.is_filler and not other.role]
     scope = scope[:_REACH]
-    scope.sort(key=lambda other: not other.meanings.done)  # nobody in Italy ordered
+    if not (scope and scope[0].meanings.dates):
+        scope.sort(key=lambda other: not other.meanings.done)  # nobody in Italy ordered
     for other in scope:
         if _read_denied(words, request, item, other):
             use(item, role="operator")
@@ -72,6 +73,8 @@ def _read_negation(words: Words, request: DataRequest, item: Item) -> None:
         use(before)
         _deny_value(request, tuple(before.meanings.columns))
     elif item.has("nots") and all(other.kind == "period" for other in scope):
+        if not scope and _is_without_verb(words, request, item):
+            return
         use(item, role="operator")
         verbs = [other for other in words.before(item) if other.meanings.done and not other.role]
         use(*verbs)
@@ -79,6 +82,23 @@ def _read_negation(words: Words, request: DataRequest, item: Item) -> None:
         request.absent.append(_absent(words, done, item))
         if done and any(other.kind == "period" for other in words.before(item)):
             request.facts.append(done)  # in 2025 but not in 2026
+
+
+def _is_without_verb(words: Words, request: DataRequest, item: Item) -> bool:
+    """Whether a negation has nothing to deny, or only that somebody has to do with it.
+
+    Territories that nobody looks after are those that nobody belongs to; what store 3 has not,
+    after what store 2 has, is not read.
+    """
+    before = words.before(item)
+    if any(other.meanings.done and not other.role for other in before):
+        return False
+    nobody = not words.language.nobody.isdisjoint(item.spoken.split(" "))
+    verb = next((other for other in words.rest_of_clause(item) if other.has("joins")), None)
+    if nobody and verb is not None and any(other.meanings.nouns for other in before):
+        use(item, role="operator")
+        request.absent.append(Absent(()))
+    return True
 
 
 def _read_denied(words: Words, request: DataRequest, item: Item, other: Item) -> bool:

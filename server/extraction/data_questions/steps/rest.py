@@ -23,6 +23,7 @@ from server.extraction.data_questions.steps.names import (
 )
 from server.extraction.data_questions.steps.people import read_who
 from server.extraction.data_questions.words import Words, need_of, use
+from server.text.stems import singular
 
 _FEW_WORDS: Final = 3
 """So far before a column stands that there is one: have an email."""
@@ -92,7 +93,8 @@ def _read_told(words: Words, request: DataRequest, item: Item) -> None:
         after = words.beside(item, 1)
         costs = after is not None and after.is_amount and after.kind != "duration"
         allowed = not may.isdisjoint(close) or costs
-        if before is None or request.target is None or not allowed:
+        asks_thing = request.target is not None or bool(request.days or request.counted)
+        if before is None or not asks_thing or not allowed:
             request.facts.append(tuple(known.done))  # that one can rent was not rented
     elif known.dates:
         use(item)
@@ -271,5 +273,8 @@ def _is_had(words: Words, item: Item) -> bool:
     if not lead:
         return False
     language = words.language
+    is_one = lead[-1] in language.plural_verbs and singular(item.last_word) != item.last_word
+    if is_one and words.kind(item.meanings.columns[0]) == "text":
+        return True  # which clients are companies
     has_one = lead[-1] in language.articles and not language.having.isdisjoint(lead)
     return has_one or lead[-1] in language.having_one
