@@ -175,7 +175,7 @@ def _tell_clauses(items: Sequence[Item], text: str, lexicon: DataLexicon) -> Non
 def _tell_remarks(items: Sequence[Item], text: str, lexicon: DataLexicon) -> None:
     """What is only told beside the question: she left her umbrella here.
 
-    Of “somebody lost it, what does a new one cost?” the names are kept, which the question is about.
+    The names in “somebody lost it, what does it cost?” are kept: the question is about them.
     """
     parts: list[list[Item]] = []
     for at, item in enumerate(items):
@@ -271,6 +271,8 @@ class _Cut:
         if size > 1 and not meanings.nouns and self._is_numbered(at + size):
             size -= 1  # on order 10300: the order, and not what is on order
             meanings = self._lexicon.of(self.words[at : at + size]) or _EMPTY
+        if size > 1 and meanings.values and self._is_torn(at, size):
+            size, meanings = 1, self._lexicon.of(words[at : at + 1]) or _EMPTY  # lost Bonnie Rock
         kind: ItemKind = "phrase" if size else "unknown"
         value = None
         special = self._special.get(at)
@@ -298,6 +300,15 @@ class _Cut:
         if first is None or after is None or not {*first.tags} <= _FILLERS:
             return False
         return 1 + after[0] > size and after[1].is_of_data
+
+    def _is_torn(self, at: int, size: int) -> bool:
+        """Whether what may be a name begins in small letters and goes on in capitals."""
+        tokens, places = self._reading.tokens, self.tokens[at : at + size]
+        said = [tokens.slice(place, place + 1) for place in places]
+        known = self._lexicon.of(self.words[at : at + 1])
+        small = known is not None and bool(known.tags)
+        capital = any(word[:1].isupper() for word in said[1:])
+        return said[0].islower() and said[0].isalpha() and capital and not small
 
     def _is_numbered(self, end: int) -> bool:
         """Whether the word before is a noun whose number follows."""

@@ -160,14 +160,15 @@ def _figure_of(choice: Choice, asked: Asked) -> FigureOf:
 
 def _alternatives(choice: Choice, request: DataRequest) -> list[Alternatives]:
     """The values that are named; those of one column that stand together are alternatives."""
-    found: dict[tuple[str, tuple[str, ...], bool], Alternatives] = {}
+    found: dict[tuple[str, tuple[str, ...], bool, Need | None], Alternatives] = {}
     for named in request.named:
-        alike = [v for v in named.values if (v.table, v.columns, named.negated) in found]
+        negated, need = named.negated, named.need
+        alike = [v for v in named.values if (v.table, v.columns, negated, need) in found]
         value = choice.value(replace(named, values=tuple(alike)) if alike else named)
-        key = value.table, value.columns, named.negated
+        key = value.table, value.columns, negated, need
         same = found.get(key)
         others = (*same.others, value) if same is not None else ()
-        found[key] = Alternatives(same.value if same is not None else value, others, named.negated)
+        found[key] = Alternatives(same.value if same is not None else value, others, negated)
     return list(found.values())
 
 

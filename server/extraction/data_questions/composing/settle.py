@@ -427,7 +427,7 @@ def _find_target(words: Words, request: DataRequest) -> None:
         return
     asks_thing = not (request.who or request.when or request.shown or request.numbered)
     dated = next((days.columns[0] for days in request.days if days.columns), None)
-    if dated is not None and request.conditions and asks_thing and not request.facts:
+    if dated is not None and (request.conditions or request.bounds) and asks_thing and not request.facts:
         request.target, request.plural = Need(dated.table), True  # releases of this year
         return
     first = words.first()

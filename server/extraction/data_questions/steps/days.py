@@ -15,6 +15,7 @@ from server.extraction.data_questions.asked import (
     Unclear,
 )
 from server.extraction.data_questions.items import Item
+from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Columns
 from server.extraction.data_questions.steps.figures import has_lines
 from server.extraction.data_questions.words import Words, use
@@ -85,10 +86,24 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
         elif item.has("year") and (years := _own_years(words, request)):
             use(item)
             request.shown.append(years)
+        elif item.has("acquired") and request.counted is not None and _happens(words, request.counted):
+            use(item)  # how many orders did we get
+        elif item.has("exactly") and _ends_after_days(words, item):
+            use(item)  # this year only
         elif item.has("everything") and any(a.measure == "stock" for a in request.all_asked()):
             use(item)  # what the stuff in the warehouse is worth
         elif _is_said(words, request, item):
             use(item)
+
+
+def _happens(words: Words, need: Need) -> bool:
+    table = words.model.tables[need.table]
+    return bool(table.date) and not table.people
+
+
+def _ends_after_days(words: Words, item: Item) -> bool:
+    before = words.previous(item)
+    return before is not None and before.kind == "period" and not words.rest_of_clause(item)
 
 
 def _read_now(words: Words, request: DataRequest) -> None:

@@ -72,8 +72,10 @@ def _read_negation(words: Words, request: DataRequest, item: Item) -> None:
         use(item, role="operator")
         use(before)
         _deny_value(request, tuple(before.meanings.columns))
+    elif not scope and _read_nobody(words, request, item):
+        return
     elif item.has("nots") and all(other.kind == "period" for other in scope):
-        if not scope and _is_without_verb(words, request, item):
+        if not scope and _is_unfinished(words, item):
             return
         use(item, role="operator")
         verbs = [other for other in words.before(item) if other.meanings.done and not other.role]
@@ -84,20 +86,24 @@ def _read_negation(words: Words, request: DataRequest, item: Item) -> None:
             request.facts.append(done)  # in 2025 but not in 2026
 
 
-def _is_without_verb(words: Words, request: DataRequest, item: Item) -> bool:
-    """Whether a negation has nothing to deny, or only that somebody has to do with it.
+def _is_unfinished(words: Words, item: Item) -> bool:
+    """Whether a negation ends its clause, and nothing before says what is denied: but B doesn't."""
+    verbs = any(other.meanings.done and not other.role for other in words.before(item))
+    return not words.rest_of_clause(item) and not verbs
 
-    Territories that nobody looks after are those that nobody belongs to; what store 3 has not,
-    after what store 2 has, is not read.
-    """
-    before = words.before(item)
-    if any(other.meanings.done and not other.role for other in before):
+
+def _read_nobody(words: Words, request: DataRequest, item: Item) -> bool:
+    """Customers that don't have anybody: those without the one that each may have."""
+    nouns = [need for other in words.before(item) for need in other.meanings.nouns]
+    links = words.model.tables[nouns[0].table].links if nouns else ()
+    roles = [link for link in links if words.model.tables[link.table].people]
+    verb = any(other.has("joins") for other in words.rest_of_clause(item))
+    if not (item.has("without") and verb and len(roles) == 1):
         return False
-    nobody = not words.language.nobody.isdisjoint(item.spoken.split(" "))
-    verb = next((other for other in words.rest_of_clause(item) if other.has("joins")), None)
-    if nobody and verb is not None and any(other.meanings.nouns for other in before):
-        use(item, role="operator")
-        request.absent.append(Absent(()))
+    use(item, role="operator")
+    role = Need(roles[0].table, nouns[0].table, roles[0].columns[0])
+    request.also.append(role)
+    _deny_value(request, (Column(role.table, words.model.tables[role.table].key[0]),))
     return True
 
 
