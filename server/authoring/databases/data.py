@@ -134,7 +134,7 @@ def _usual(prop: Property, kind: str, thing: Thing) -> Iterator[str]:
         rest = prop.label.removeprefix("ship ")
         yield from (f"destination {rest}", f"delivery {rest}")
     if prop.label.endswith(" on order"):
-        yield from ("on order", "on the way", "coming in")
+        yield from ("on order", "on the way", "on their way", "on its way", "coming in")
     if prop.role == "contact" and "street" in spoken:
         yield "address"
     head = prop.label.rpartition(" ")[2]

@@ -270,7 +270,8 @@ class DataLexicon:
             if not self.model.tables[table].pays:
                 for called in staff:
                     meanings = self._phrases.add(phrase_of(called))
-                    meanings.plural |= not meanings.nouns
+                    # A team is several; one of them is listed with its plural.
+                    meanings.plural |= not meanings.nouns and f"{called}s" not in staff
                     add_once(meanings.nouns, Need(table))
 
     def _add_payers(self, payers: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """Phrases as they are compared, and what each of them may mean."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -10,8 +10,6 @@ from server.text.stems import inflections, singular, without_accents
 from server.text.tokens import split_words
 from server.text.verbs import verb_forms
 
-_PLAIN: Final = frozenset({"irregular_verbs", "frames", "joins"})
-"""Lists of a language that say nothing of what else a word may mean."""
 LONGEST: Final = 12
 """So many words of a phrase, and no more."""
 
@@ -78,14 +76,13 @@ class PhraseBook:
 class VerbForms:
     """Verbs of which a language lists one form or more, in all of their forms.
 
-    A form that is a noun of the data, or that the language lists by itself, is left as it is.
+    A form that is a noun of the data is left to be one.
     """
 
     def __init__(self, words: DataWords, named: Collection[Phrase]) -> None:
         self._irregular = words.irregular_verbs
-        self._named = named
-        self._listed = frozenset(map(phrase_of, _all_listed(words)))
         self._leads = words.verb_leads
+        self._named = named
 
     def of(self, verb: str) -> Sequence[Phrase]:
         """The verb as it is listed, and its other forms; the first of several words is the verb."""
@@ -97,18 +94,7 @@ class VerbForms:
             (*said[:at], form, *said[at + 1 :])
             for form in sorted(verb_forms(said[at], self._irregular))
         )
-        return (said, *(f for f in forms if f not in self._listed and f not in self._named))
-
-
-def _all_listed(words: DataWords) -> Iterator[str]:
-    for name in DataWords.model_fields:
-        listed = getattr(words, name)
-        if name in _PLAIN or isinstance(listed, str):
-            continue
-        yield from listed
-        for more in listed.values() if isinstance(listed, Mapping) else ():
-            if not isinstance(more, int):
-                yield from (more,) if isinstance(more, str) else more
+        return (said, *(form for form in forms if form != said and form not in self._named))
 
 
 def add_once(found: list[_T], one: _T) -> None:

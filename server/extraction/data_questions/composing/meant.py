@@ -1,8 +1,8 @@
 """What is meant by all that is asked for: one column each, and the table to start from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from server.extraction.data_questions.asked import (
     Asked,
@@ -26,6 +26,11 @@ from server.library.data_query import Comparison, Operation
 from server.text.calendar import add_months
 from server.text.durations import Duration
 from server.text.periods import SpokenPeriod
+
+_TURNED: Final[Mapping[Comparison, Comparison]] = {
+    "more": "less", "least": "most", "less": "more", "most": "least",
+}  # fmt: skip
+"""Who is older was born before."""
 
 
 class FigureOf(NamedTuple):
@@ -223,6 +228,9 @@ def _of_amount(words: Words, request: DataRequest, choice: Choice, bound: Bound)
         subject = bound.of
     if subject is None:
         raise Unclear("nothing says what is compared")
+    births = [c for c in choice.births if c.table == subject.table]
+    if births and bound.comparison in _TURNED:
+        return Compared(births[0], _TURNED[bound.comparison], _born(choice, births[0], bound.value))
     table, language = words.model.tables[subject.table], words.language
     amounts = [name for name, told in table.columns.items() if told.kind == "money"]
     for called in (language.prices, language.amounts):

@@ -339,6 +339,7 @@ def _bound_figures(request: DataRequest) -> None:
 def order_rows(model: DataModel, request: DataRequest) -> None:
     """Rows that are listed, cheapest first: of the column that this is said of."""
     target, ends = request.target, request.by_ends
+    _order_by_bound(model, request)
     figures = request.figures or request.order or request.groups or request.having
     if target is None or ends is None or figures:
         return
@@ -352,6 +353,18 @@ def order_rows(model: DataModel, request: DataRequest) -> None:
     degrees = tuple(degree for degree in own if degree.columns)
     if degrees:
         request.order.append(Ordered(Ends(degrees), descending=True))
+
+
+def _order_by_bound(model: DataModel, request: DataRequest) -> None:
+    """Freights above 500, highest first: by the amount that has the bound."""
+    others = request.order or request.groups or request.figures or request.by_ends or request.sorts
+    bounded = [
+        tuple(c for c in one.columns if kind_of(model, c) in ("money", "number"))
+        for one in request.conditions
+        if one.comparison in ("more", "least", "less", "most")
+    ]
+    if request.direction and not (request.by_days or others) and len(bounded) == 1 and bounded[0]:
+        request.order.append(Ordered(bounded[0], request.direction == "desc"))
 
 
 def _leave_out_amounts(model: DataModel, request: DataRequest) -> None:
@@ -427,7 +440,12 @@ def _find_target(words: Words, request: DataRequest) -> None:
         return
     asks_thing = not (request.who or request.when or request.shown or request.numbered)
     dated = next((days.columns[0] for days in request.days if days.columns), None)
-    if dated is not None and (request.conditions or request.bounds) and asks_thing and not request.facts:
+    if (
+        dated is not None
+        and (request.conditions or request.bounds)
+        and asks_thing
+        and not request.facts
+    ):
         request.target, request.plural = Need(dated.table), True  # releases of this year
         return
     first = words.first()

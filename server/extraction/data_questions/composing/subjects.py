@@ -82,11 +82,17 @@ def people(model: DataModel, request: DataRequest) -> Need:
     if own is not None:
         return Need(own)
     needs = [Need(tables[0]) for tables in request.facts]
+    needs = needs or [
+        Need(one.columns[0].table)
+        for one in request.conditions
+        if one.comparison == "given" and one.value is False and not request.shown
+    ]
     needs = needs or [Need(named.values[0].table) for named in request.named]
     if not needs and request.numbered is not None:
         needs = [request.numbered]
     is_money = any(asked.measure == "money" for asked in request.all_asked())
-    does = bool(request.facts) or bool(request.absent) or is_money
+    ends = any(one.comparison == "given" and one.value is False for one in request.conditions)
+    does = bool(request.facts) or ends or bool(request.absent) or is_money
     ranked: list[tuple[float, int, str]] = []
     for order, table in enumerate(candidates):
         found = join(model, [*needs, Need(table)])

@@ -23,6 +23,7 @@ from server.text.periods import SpokenPeriod
 
 _MONTHS: Final = 12
 _MONTHS_OF_QUARTER: Final = 3
+_BOUNDS: Final = frozenset({"more", "least", "less", "most"})
 
 
 def read_days(words: Words, request: DataRequest) -> None:
@@ -73,6 +74,8 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             request.groups.append(each)
             request.limit = request.limit or 1
             request.top = not request.order
+        elif item.has("totals") and _tells_condition(words, request, item):
+            use(item)  # where the freight is above 500, with the amount
         elif item.has("totals") and _lists_with_lines(words, request):
             use(item)
             request.figures.append(Asked("sum", "money"))  # orders with their value
@@ -83,17 +86,33 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
         ):
             use(item, role="operator")
             request.figures.append(Asked("sum", "money"))  # how many, and for how much
+        elif item.has("year") and any(one.comparison == "given" for one in request.conditions):
+            use(item)  # of which we don't know the year they came out
         elif item.has("year") and (years := _own_years(words, request)):
             use(item)
             request.shown.append(years)
-        elif item.has("acquired") and request.counted is not None and _happens(words, request.counted):
+        elif (
+            item.has("acquired")
+            and request.counted is not None
+            and _happens(words, request.counted)
+        ):
             use(item)  # how many orders did we get
+        elif item.has("before") and any(a.days for a in request.absent):
+            use(item)  # who bought before, but not this year
         elif item.has("exactly") and _ends_after_days(words, item):
             use(item)  # this year only
         elif item.has("everything") and any(a.measure == "stock" for a in request.all_asked()):
             use(item)  # what the stuff in the warehouse is worth
         elif _is_said(words, request, item):
             use(item)
+
+
+def _tells_condition(words: Words, request: DataRequest, item: Item) -> bool:
+    """Whether an amount is asked for that has a bound, and is shown anyway."""
+    target = request.target
+    compared = [one.columns for one in request.conditions if one.comparison in _BOUNDS]
+    amounts = [c for columns in compared for c in columns if words.kind(c) == "money"]
+    return target is not None and any(column.table == target.table for column in amounts)
 
 
 def _happens(words: Words, need: Need) -> bool:
@@ -205,7 +224,10 @@ def _is_now(words: Words, request: DataRequest, item: Item) -> bool:
 def _verb_before(words: Words, item: Item) -> Item | None:
     """The verb of a day, with names between: shipped to Brazil in May."""
     for other in reversed(words.before(item)):
-        if other.clause != item.clause or other.role == "operator" or other.meanings.nouns:
+        nouns = other.meanings.nouns
+        if nouns and all(words.model.tables[need.table].pays for need in nouns):
+            continue  # that have to be with the customer by Friday
+        if other.clause != item.clause or other.role == "operator" or nouns:
             return None
         if other.meanings.dates and not other.meanings.done:
             return other

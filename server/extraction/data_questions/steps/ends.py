@@ -172,7 +172,7 @@ def _read_last(words: Words, request: DataRequest, item: Item, after: Item | Non
         done = next((i for i in words.after(after) if i.meanings.done and not i.role), None)
         tables = done.meanings.done if done is not None else ()
         happens = [name for name in tables if words.model.tables[name].date]
-        if of_people and happens and done is not None:
+        if (of_people or not date) and happens and done is not None:
             use(item, done, role="operator")  # the last customer who took it out
             request.facts.append((happens[0],))
             request.order.append(Ordered((_date_of(words, happens[0]),), last))

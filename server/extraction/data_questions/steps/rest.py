@@ -56,7 +56,15 @@ def _read_names(words: Words, request: DataRequest, item: Item) -> None:
         if cost is not None:
             use(cost)
         use(item, role="value")
+        what = words.free(item, 1) if cost is not None else None
+        if what is not None and words.numbers(what):
+            use(what)  # that cost 29.99 to replace
+            request.conditions.append(Condition(words.numbers(what), "is", item.value))
+            return
         request.bounds.append(Bound("is", item.value))
+    elif item.kind == "number" and item.value == 0 and request.subject is not None:
+        use(item, role="value")
+        request.bounds.append(Bound("is", 0))  # payments of zero
     elif item.kind == "number":
         read_number(words, request, item)
     elif flags := words.flags(item):
@@ -171,6 +179,9 @@ def _read_noun(words: Words, request: DataRequest, item: Item) -> None:
         asked = word_before in words.language.which and item.place > 1
         if asked or (not named and not words.language.together.isdisjoint(lead)):
             request.must_show.append(need)
+    elif request.who and word_before in words.language.which:
+        request.shown_names.append(need)  # who signed up, and what city they are from
+        request.must_show.append(need)
     request.also.append(need)
 
 

@@ -40,6 +40,8 @@ def read_target(words: Words, request: DataRequest) -> None:
             is_asked = before is not None and before.last_word in words.language.which
             if request.end_of_days and is_asked and item.names_table:
                 raise Unclear("when, and which")
+            if request.who and is_asked and item.names_table and _is_joined(words, item):
+                continue  # who signed up, and in what city they are
             if item.names_table and is_asked and _is_asked_besides(words, item):
                 need = need_of(item)
                 use(item)
@@ -73,6 +75,12 @@ def read_target(words: Words, request: DataRequest) -> None:
         use(*acquired)
 
 
+def _is_joined(words: Words, item: Item) -> bool:
+    """Whether an “and” leads to it, with what asks for one of several."""
+    lead = [other.spoken for other in words.items[max(0, item.place - 3) : item.place]]
+    return not words.language.together.isdisjoint(lead)
+
+
 def _read_source(request: DataRequest, acquired: Sequence[Item]) -> None:
     """Those whom something comes from, and not where they are."""
     use(*acquired)
@@ -82,8 +90,7 @@ def _read_source(request: DataRequest, acquired: Sequence[Item]) -> None:
 
 def _is_asked_besides(words: Words, item: Item) -> bool:
     """Whether it is asked of something that has a name: what X costs, and which album it is on."""
-    lead = [other.spoken for other in words.items[max(0, item.place - 3) : item.place]]
-    joined = not words.language.together.isdisjoint(lead)
+    joined = _is_joined(words, item)
     costs = any(other.has("costs") or words.numbers(other) for other in words.before(item))
     named = [other for other in words.before(item) if other.meanings.values]
     numbered = any(
@@ -97,7 +104,8 @@ def _is_one_of(words: Words, item: Item) -> bool:
     before = [other.spoken for other in words.before(item)]
     after = words.next(item)
     one = {*words.language.which} & {*before} and {*words.language.owned_by} & {*before}
-    return bool(one) and after is not None and after.spoken in words.language.singular_verbs
+    several = words.language.plural_verbs
+    return bool(one) and after is not None and after.first_word not in several
 
 
 def _whose(words: Words) -> Need | None:
@@ -111,10 +119,14 @@ def _whose(words: Words) -> Need | None:
 
 def _read_listed(words: Words, request: DataRequest) -> None:
     """Which countries do our customers come from: the different values of a column."""
-    item = next((item for item in words.left() if not item.is_filler), None)
-    if item is None or item is not words.first() or item.meanings.nouns or item.meanings.values:
+    item = next((i for i in words.left() if not (i.is_filler or i.meanings.values)), None)
+    first = words.first()
+    if item is None or item.meanings.nouns or first is None:
         return
-    columns = tuple(c for c in item.meanings.columns if words.kind(c) == "category")
+    said = words.items[first.place : item.place]
+    if any(not other.meanings.values for other in said):  # in what French cities
+        return
+    columns = tuple(c for c in item.meanings.columns if words.kind(c) in ("category", "text"))
     is_plural = singular(item.last_word) != item.last_word
     after = words.next(item)
     of_each = after is None or after.spoken in words.language.owned_by

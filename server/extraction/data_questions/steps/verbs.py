@@ -118,7 +118,10 @@ def _read_costs(words: Words, request: DataRequest) -> None:
         how_much = item.has("totals") and words.is_how_much(item)
         if not costs and not how_much:
             continue
-        if ordered or (costs and _follows_amount(words, item)) or (how_much and request.shown):
+        if how_much and request.facts and _is_of_each(words, item):
+            use(item, *words.rest_of_clause(item))
+            request.figures.append(Asked("sum", "units"))  # what they bought, and how much of each
+        elif ordered or (costs and _follows_amount(words, item)) or (how_much and request.shown):
             use(item)
         elif how_much and (amounts := _own_amounts(words, request)):
             request.shown.append(amounts)  # who, when and how much
@@ -126,6 +129,11 @@ def _read_costs(words: Words, request: DataRequest) -> None:
         elif prices := _prices(words, request):
             request.shown.append(prices)
             use(item)
+
+
+def _is_of_each(words: Words, item: Item) -> bool:
+    """Whether it is asked how much of each thing."""
+    return any(other.has("each") for other in words.rest_of_clause(item))
 
 
 def _own_amounts(words: Words, request: DataRequest) -> Columns:
