@@ -49,6 +49,7 @@ from server.tools.sql.data_names import DataNames
 from server.tools.sql.database import Database
 from server.tools.sql.databases import open_database
 from server.tools.sql.engine import SqlCalls, SqlLimits
+from server.tools.sql.proven import ProvenSql
 from server.tools.sql.schema import DatabaseSchema
 from server.tools.sql.vocabulary import DatabaseValues, VocabularyLimits
 
@@ -140,7 +141,8 @@ async def _assemble(
         raise ConfigurationInvalid(loaded.problems)
     schema = None
     if database is not None:
-        library, schema = await _fitting(library, database, adapter, loaded.problems)
+        proven = ProvenSql(resources.heads_dir / f"{adapter.name}.sql")
+        library, schema = await _fitting(library, database, adapter, loaded.problems, proven)
     embedder = resources.embedder(adapter.embedding_provider, adapter.embedding_model)
     extractor = Extractor(library.domain)
     matcher = await _open_matcher(adapter, library.matched, extractor, embedder, resources)
@@ -337,13 +339,17 @@ def _vocabulary_limits(adapter: AdapterSettings) -> VocabularyLimits:
 
 
 async def _fitting(
-    library: Library, database: Database, adapter: AdapterSettings, known: Sequence[Problem]
+    library: Library,
+    database: Database,
+    adapter: AdapterSettings,
+    known: Sequence[Problem],
+    proven: ProvenSql,
 ) -> tuple[Library, DatabaseSchema | None]:
     """The library without templates that its database cannot answer, and the database's schema.
 
     A database that is down is asked when a question needs it.
     """
-    problems, schema = await ask_database(library, database)
+    problems, schema = await ask_database(library, database, proven=proven)
     for problem in problems:
         if not problem.is_error:
             _log.warning("adapter %s: %s", adapter.name, problem.what)

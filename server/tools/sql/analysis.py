@@ -1,7 +1,8 @@
 """What a statement does with a database, read with sqlglot before anybody asks it."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
@@ -24,7 +25,7 @@ _DIALECTS: Final[Mapping[DatabaseKind, str]] = {
     "sqlite": "sqlite", "postgresql": "postgres", "duckdb": "duckdb",
 }  # fmt: skip
 _MARK: Final = "orbit_argument_"
-_MOST_VARIANTS: Final = 64
+_MOST_VARIANTS: Final = 16
 _COMPARISONS: Final[Mapping[type[exp.Expr], Comparison]] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
     exp.Like: "like", exp.ILike: "like", exp.In: "in", exp.Is: "=",
@@ -70,11 +71,7 @@ def variants(
     names = sorted(sql.conditions)
     choices = [(given or {}).get(name, (None, 1)) for name in names]
     seen: set[FilledSql] = set()
-    combined: Iterable[tuple[Any, ...]] = itertools.islice(
-        itertools.product(*(reversed(each) for each in choices)), _MOST_VARIANTS
-    )
-    least = tuple(each[0] for each in choices)
-    for values in itertools.chain(combined, [least]):
+    for values in _combinations(choices):
         arguments = dict(zip(names, values, strict=True))
         try:
             filled = sql.fill(arguments)
@@ -83,6 +80,21 @@ def variants(
         if filled not in seen:
             seen.add(filled)
             yield filled, arguments
+
+
+def _combinations(choices: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """All combinations of values where they are few.
+
+    Of many, each value by itself, beside all others given and beside none of them given.
+    """
+    if math.prod(map(len, choices)) <= _MOST_VARIANTS:
+        yield from itertools.product(*(reversed(each) for each in choices))
+        return
+    most, least = tuple(each[-1] for each in choices), tuple(each[0] for each in choices)
+    for others in (most, least):
+        yield others
+        for at, each in enumerate(choices):
+            yield from ((*others[:at], value, *others[at + 1 :]) for value in each)
 
 
 def statement_problems(

@@ -15,6 +15,7 @@ from server.library.sql_text import FilledSql
 from server.tools.sql.address import DatabaseKind
 from server.tools.sql.analysis import statement_problems, variants
 from server.tools.sql.database import Database, DatabaseDown, DatabaseFailed
+from server.tools.sql.proven import ProvenSql, digest_of
 from server.tools.sql.schema import DatabaseSchema, read_schema
 from server.tools.sql.statement import Statement, driver_statement
 
@@ -54,11 +55,16 @@ class DatabaseFindings(NamedTuple):
 
 
 async def ask_database(
-    library: Library, database: Database, *, timeout_s: float = _TIMEOUT_S
+    library: Library,
+    database: Database,
+    *,
+    timeout_s: float = _TIMEOUT_S,
+    proven: ProvenSql | None = None,
 ) -> DatabaseFindings:
     """Have a database plan a library's SQL: tables and columns that it does not have are problems.
 
-    A database whose schema cannot be read is one warning.
+    A database whose schema cannot be read is one warning. What is `proven` is not asked again
+    while neither the SQL nor the schema changes.
     """
     asking = list(_asking(library))
     if not asking:
@@ -69,6 +75,9 @@ async def ask_database(
         what = f"{failed} ({database.address.shown}); no SQL is compared with it"
         down = Problem(what, asking[0][0].where, "database-down", "warning")
         return DatabaseFindings([down])
+    digest = _digest(asking, database, schema)
+    if proven is not None and proven.holds(digest):
+        return DatabaseFindings([*_data_problems(library, schema)], schema)
     found: list[Problem] = []
     for template, execution in asking:
         for filled, chosen in variants(execution.sql, _choices(template)):
@@ -82,7 +91,24 @@ async def ask_database(
             found += [_about(template, what) for what in named]
             if named:
                 break
+    if proven is not None and not found:
+        proven.keep(digest)
     return DatabaseFindings([*found, *_data_problems(library, schema)], schema)
+
+
+def _digest(
+    asking: Sequence[tuple[Template, SqlExecution]], database: Database, schema: DatabaseSchema
+) -> str:
+    asked = (
+        (template.id, execution.sql.source, execution.effect, *_asked_with(template))
+        for template, execution in asking
+    )
+    return digest_of((database.address.kind, schema, *asked))
+
+
+def _asked_with(template: Template) -> tuple[Any, ...]:
+    """The values that a template's SQL is asked with."""
+    return (*sorted(_choices(template).items()), *sorted(sample_arguments(template).items()))
 
 
 def _data_problems(library: Library, schema: DatabaseSchema) -> Iterator[Problem]:

@@ -74,7 +74,7 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             request.groups.append(each)
             request.limit = request.limit or 1
             request.top = not request.order
-        elif item.has("totals") and _tells_condition(words, request, item):
+        elif item.has("totals") and _tells_condition(words, request):
             use(item)  # where the freight is above 500, with the amount
         elif item.has("totals") and _lists_with_lines(words, request):
             use(item)
@@ -107,7 +107,7 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             use(item)
 
 
-def _tells_condition(words: Words, request: DataRequest, item: Item) -> bool:
+def _tells_condition(words: Words, request: DataRequest) -> bool:
     """Whether an amount is asked for that has a bound, and is shown anyway."""
     target = request.target
     compared = [one.columns for one in request.conditions if one.comparison in _BOUNDS]
