@@ -639,6 +639,7 @@ class DataWords(LanguagePart):
     discounted: Phrases = ()
     comes_to: Phrases = ()
     manners: WordSet = NO_WORDS
+    how_tos: Phrases = ()
     wheres: WordSet = NO_WORDS
     percents: WordSet = NO_WORDS
     past: WordSet = NO_WORDS
@@ -648,6 +649,7 @@ class DataWords(LanguagePart):
     verb_leads: WordSet = NO_WORDS
     staff: Phrases = ()
     payers: Phrases = ()
+    persons: WordSet = NO_WORDS
     remark_starts: WordSet = NO_WORDS
     references: WordSet = NO_WORDS
     asking: WordSet = NO_WORDS
@@ -674,6 +676,7 @@ class DataWords(LanguagePart):
     day_ends: WordSet = NO_WORDS
     future: Phrases = ()
     future_leads: Phrases = ()
+    being: WordSet = NO_WORDS
     did: WordSet = NO_WORDS
     have_done: WordSet = NO_WORDS
     joints: WordSet = NO_WORDS

@@ -124,6 +124,8 @@ def _usual(prop: Property, kind: str, thing: Thing) -> Iterator[str]:
         yield from ("length", "duration", "running time", "playing time")
     if "stock" in spoken:
         yield from ("in stock", "stock", "units left", "stock on hand", "in the warehouse")
+        if thing.noun != "inventory":
+            yield "inventory"
     if kind == "money" and thing.main_date is not None and spoken & {"total", "amount", "price"}:
         yield from ("amount", "total", "value")
     if prop.role == "key":

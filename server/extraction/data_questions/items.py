@@ -325,11 +325,16 @@ class _Cut:
             return Meanings(values=known.values)
         if "frames" in known.tags:
             known = replace(known, values=[])
-        if not (capital or written or self._leads_to_thing(at)):
+        if not (capital or written or self._leads_to_thing(at) or self._is_predicate(at)):
             known = replace(known, values=[v for v in known.values if not (v.part and v.kind)])
         if known.values and not (capital or written):
             return _without_doubtful(known, short=len(self.words[at]) <= _SHORT and not rated)
         return known
+
+    def _is_predicate(self, at: int) -> bool:
+        """Whether it tells what something is: which of our tracks are videos."""
+        before = self.words[at - 1] if at else ""
+        return before in self._lexicon.words.plural_verbs and at + 1 == len(self.words)
 
     def _leads_to_thing(self, at: int) -> bool:
         """Whether a noun follows: video tracks."""

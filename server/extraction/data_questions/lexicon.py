@@ -63,7 +63,9 @@ class DataLexicon:
         self._verbs = VerbForms(self.words, self._phrases.named())
         for tag in _TAGS:
             for phrase in getattr(self.words, tag):
-                forms = self._verbs.of(phrase) if tag in _VERBS else (phrase_of(phrase),)
+                forms = (
+                    self._verbs.of(phrase, bare=False) if tag in _VERBS else (phrase_of(phrase),)
+                )
                 for form in forms:
                     self._phrases.add(form).tags.add(tag)
         self._add_done(self.words.done)
@@ -146,8 +148,12 @@ class DataLexicon:
                 self._add_deed(verb, name)
 
     def _add_deed(self, verb: str, table: str) -> None:
-        for form in self._verbs.of(verb):
-            add_once(self._phrases.add(form).done, table)
+        listed, *others = self._verbs.of(verb)
+        add_once(self._phrases.add(listed).done, table)
+        for form in others:
+            meanings = self._phrases.add(form)
+            if "money_done" not in meanings.tags:  # what somebody pays is a sum
+                add_once(meanings.done, table)
 
     def _add_dates(self, words: DataWords) -> None:
         for column, told in all_columns(self.model):
@@ -156,9 +162,12 @@ class DataLexicon:
                 continue
             for word in words.dates.keys() & spoken:
                 for verb in {word, *words.dates[word]} - words.dateless:
-                    for form in self._verbs.of(verb):
-                        if form[0] not in words.dateless or form == phrase_of(verb):
-                            add_column(self._phrases.add(form).dates, column)
+                    listed, *others = self._verbs.of(verb)
+                    add_column(self._phrases.add(listed).dates, column)
+                    for form in others:
+                        meanings = self._phrases.add(form)
+                        if form[0] not in words.dateless and "money_done" not in meanings.tags:
+                            add_column(meanings.dates, column)
                     if told.kind == "date":
                         whole = phrase_of(f"{verb} {words.date_noun}")
                         add_column(self._phrases.add(whole).columns, column)

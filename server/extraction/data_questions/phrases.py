@@ -10,6 +10,7 @@ from server.text.stems import inflections, singular, without_accents
 from server.text.tokens import split_words
 from server.text.verbs import verb_forms
 
+_INFLECTED: Final = ("ing", "ed", "s")
 LONGEST: Final = 12
 """So many words of a phrase, and no more."""
 
@@ -84,11 +85,16 @@ class VerbForms:
         self._leads = words.verb_leads
         self._named = named
 
-    def of(self, verb: str) -> Sequence[Phrase]:
-        """The verb as it is listed, and its other forms; the first of several words is the verb."""
+    def of(self, verb: str, *, bare: bool = True) -> Sequence[Phrase]:
+        """The verb as it is listed, and its other forms; the first of several words is the verb.
+
+        Without `bare`, what is listed as starring is not also star and stars, which are nouns.
+        """
         said = phrase_of(verb)
         if not self._irregular or not said:
             return (said,) if said else ()
+        if not bare and said[0].endswith(_INFLECTED):
+            return (said,)
         at = 1 if said[0] in self._leads and len(said) > 1 else 0  # still holding
         forms = (
             (*said[:at], form, *said[at + 1 :])

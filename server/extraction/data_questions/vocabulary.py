@@ -75,8 +75,8 @@ def add_values(
             if (table, columns[0]) in lists:
                 _add_listed(phrases, value)
             for said in _beginnings(phrase_of(row[0])) if whole else ():
-                if begun[said] == 1 and _is_telling(phrases, said):
-                    phrases.add_value(said, value._replace(part=True))
+                if begun[said] == 1 and _is_telling(phrases, said, lists):
+                    phrases.add_value(said, value._replace(part=phrases.of(said) is None))
             if len(columns) == 1:
                 telling = value._replace(part=True, kind=are_few)
                 _add_telling_words(phrases, telling, counted, is_kind=is_kind)
@@ -127,9 +127,15 @@ def _beginnings(words: Phrase) -> Iterator[Phrase]:
         yield words[:size]
 
 
-def _is_telling(phrases: PhraseBook, words: Phrase) -> bool:
-    """Whether the words are no phrase of their own, and two of them are no words of questions."""
-    if phrases.of(words) is not None:
+def _is_telling(phrases: PhraseBook, words: Phrase, lists: frozenset[tuple[str, str]]) -> bool:
+    """Whether the words are no phrase of their own, and two of them are no words of questions.
+
+    What stands in lists of names elsewhere may be what a name begins with too.
+    """
+    known = phrases.of(words)
+    if known is not None and (known.tags or (known.is_of_data and not known.values)):
+        return False
+    if known is not None and any((v.table, v.columns[0]) not in lists for v in known.values):
         return False
     telling = [(known := phrases.of((word,))) is None or not known.tags for word in words]
     return sum(telling) >= _LEAST_TOGETHER

@@ -10,6 +10,7 @@ from server.extraction.data_questions.asked import (
     DataRequest,
     Ends,
     Having,
+    NotHeld,
     Ordered,
     Unclear,
 )
@@ -27,6 +28,8 @@ from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, use
 from server.library.data_model import DataModel
 
+_LEAD: Final = 3
+"""So many parts a question about how something is done begins with."""
 _FEW: Final = 5
 """So near to the beginning it stands that a cost is asked for."""
 _HAS: Final = frozenset({"has", "have"})
@@ -36,6 +39,9 @@ _HAS: Final = frozenset({"has", "have"})
 def settle_target(words: Words, request: DataRequest) -> None:
     """Decide what is listed and what is counted, as far as the words tell."""
     figures = request.groups or request.counted or request.compares or any(request.all_asked())
+    lead = " ".join(item.spoken for item in words.items[:_LEAD])
+    if lead.startswith(words.language.how_tos):
+        raise NotHeld(words.items[0].said)  # how do I give somebody their money back
     asks_how = words.items[0].spoken in words.language.manners
     if asks_how and not (figures or request.shown):
         raise Unclear("how")  # how did we sell
@@ -440,13 +446,13 @@ def _find_target(words: Words, request: DataRequest) -> None:
         return
     asks_thing = not (request.who or request.when or request.shown or request.numbered)
     dated = next((days.columns[0] for days in request.days if days.columns), None)
-    if (
-        dated is not None
-        and (request.conditions or request.bounds)
-        and asks_thing
-        and not request.facts
-    ):
-        request.target, request.plural = Need(dated.table), True  # releases of this year
+    if (of_column := _of_bounds(model, request)) is not None and asks_thing:
+        request.target, request.plural = of_column, True
+        return
+    if dated is not None and asks_thing and not (request.facts or request.order):
+        happened = not model.tables[dated.table].name  # what came back yesterday
+        thing = thing_done(model, request, facts=[dated.table]) if happened else Need(dated.table)
+        request.target, request.plural = thing, True
         return
     first = words.first()
     if first is not None and first.has(*EACH) and request.groups and request.order:
@@ -458,7 +464,10 @@ def _find_target(words: Words, request: DataRequest) -> None:
         _count_pieces(model, request)
     elif request.absent and asks_thing and not request.order:
         done = [table for absent in request.absent for table in absent.tables]
-        request.target = thing_done(model, request, facts=done)  # anything that nobody bought
+        if any(item.spoken in words.language.persons for item in words.items):
+            request.target = people(model, request)  # anyone who has never ordered
+        else:
+            request.target = thing_done(model, request, facts=done)  # anything that nobody bought
         request.plural = True
     elif request.who and _tells_of_named(model, request):
         pass  # who wrote it is told by a column of it
@@ -468,6 +477,22 @@ def _find_target(words: Words, request: DataRequest) -> None:
         if has and not (told or request.order or request.having or request.shown):
             raise Unclear("who has it, and how")
         request.target, request.plural = people(model, request), not request.order
+
+
+def _of_bounds(model: DataModel, request: DataRequest) -> Need | None:
+    """Anything that is longer than an hour, or costs more than 50: what has such a column."""
+    others = request.facts or request.order or request.named or request.absent or request.also
+    if others:
+        return None
+    sold = [measure.table for measure in model.measures if measure.kind == "number"]
+    if request.bounds and sold and not request.conditions:
+        return thing_done(model, request, facts=sold)
+    tables = {c.table for one in request.conditions for c in one.columns if c.rank == 0}
+    named = [
+        table for table in tables if model.tables[table].name and not model.tables[table].people
+    ]
+    bounded = all(one.comparison in ("more", "least", "less", "most") for one in request.conditions)
+    return Need(named[0]) if bounded and len(tables) == len(named) == 1 else None
 
 
 def _thing_with_shown(model: DataModel, request: DataRequest) -> bool:

@@ -77,7 +77,11 @@ def _read_units(words: Words, request: DataRequest, item: Item) -> bool:
         if ends and other.has("adjective", "lasting", "last"):
             use(other)  # how many minutes long is it, how many minutes does it last
     things = [other for other in words.before(item) if other.names_table]
-    if things or request.order:
+    averages = [other for other in words.items if other.has("averages")]
+    if averages:
+        use(*averages, role="operator")
+        request.figures.append(Asked("average", columns=columns))
+    elif things or request.order:
         request.shown.append(columns)
     else:
         request.figures.append(Asked("sum", columns=columns))
@@ -96,7 +100,8 @@ def _stock_of_each(words: Words, request: DataRequest, item: Item) -> Columns:
         return ()
     said_again = [other for other in told if not other.role and other.place > item.place]
     use(*said_again, *([each] if each is not None else []))
-    return stocks
+    named = tuple(c for i in told for c in map(_plain, i.meanings.columns) if c in stocks)
+    return named or stocks
 
 
 def _plain(column: Column) -> Column:
@@ -128,7 +133,7 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
             return other
         if words.thing_called(other) is not None:
             return other
-        if other.spoken in words.language.stocks and words.numbers(other):
+        if _is_stock(words, other):
             return other
         kind = bool(known.values) and (_is_kind(words, other) or _things(words, other) is not None)
         if kind and not _noun_follows(words, other):
@@ -140,6 +145,13 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
             return other
         other = words.beside(other, 1)
     return None
+
+
+def _is_stock(words: Words, item: Item) -> bool:
+    """Whether it is what is in stock: how many are left, how many are on order."""
+    numbers = words.numbers(item)
+    stocks = columns_called(words.model, words.language.stocks)
+    return bool(numbers) and not item.names_table and {*map(_plain, numbers)} <= {*stocks}
 
 
 def _noun_glued(words: Words, item: Item) -> Item | None:
@@ -183,7 +195,7 @@ def _noun_follows(words: Words, item: Item) -> bool:
 
 def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
     known = item.meanings
-    if item.spoken in words.language.stocks and words.numbers(item):
+    if _is_stock(words, item):
         use(item)
         request.figures.append(Asked("sum", columns=words.numbers(item)))
     elif item.has("units") and not known.nouns and (stock := _stock_of_each(words, request, item)):

@@ -55,12 +55,16 @@ def _is_to_come(words: Words, item: Item) -> bool:
         return True
     after = words.next(item)
     leads = item.spoken in words.language.future_leads and after is not None
-    return leads and after is not None and (bool(after.meanings.done) or after.has("money_done"))
+    if not leads or after is None:
+        return False
+    happens = bool(after.meanings.done) or after.has("money_done")
+    return happens or after.spoken in words.language.being
 
 
 def read_leftovers(words: Words, request: DataRequest) -> None:
     """Small words that mean something only beside what else was read."""
-    if request.days or any(absent.days for absent in request.absent):
+    by_days = any(isinstance(group, str) for group in request.groups)
+    if request.days or by_days or any(absent.days for absent in request.absent):
         use(*(item for item in words.left() if item.has("recent")))
     if any(item.is_filler and item.spoken in words.language.nows for item in words.items):
         _read_now(words, request)
@@ -97,6 +101,10 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             and _happens(words, request.counted)
         ):
             use(item)  # how many orders did we get
+        elif item.has("acquired") and any(
+            asked.rows is not None and _happens(words, asked.rows) for asked in request.all_asked()
+        ):
+            use(item)  # where we get the most orders from
         elif item.has("before") and any(a.days for a in request.absent):
             use(item)  # who bought before, but not this year
         elif item.has("exactly") and _ends_after_days(words, item):

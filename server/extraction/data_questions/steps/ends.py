@@ -79,11 +79,17 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
         request.top = True
     elif after is None:
         before = words.free(item, -1)
-        if before is not None and before.meanings.done:
+        first = words.first()
+        each = next((e for e in EACH if first is not None and first.has(e)), None)
+        if each is not None and first is not None and not first.role and item.has("most", "least"):
+            use(item, first, role="operator")
+            request.groups.append(each)  # which month was our best one
+            request.top, request.top_down = True, descending
+            request.limit = request.limit or 1
+        elif before is not None and before.meanings.done:
             use(item, before, role="operator")
             who = any(other.has("who") for other in words.before(before))
             sells = before.spoken in words.language.sellers
-            first = words.first()
             if sells and first is not None and first.has(*EACH):
                 request.order.append(Ordered(Asked("sum", "money"), descending))
                 return  # in which month did we sell the most
@@ -254,7 +260,9 @@ def _date_of(words: Words, table: str) -> Column:
 def _dated(words: Words, item: Item) -> Item | None:
     """What tells a day: just before, or anywhere after."""
     before = words.free(item, -1)
+    earlier = [i for i in reversed(words.before(item)) if i.clause == item.clause]
     nearby = [*([before] if before is not None else []), *words.after(item)]
+    nearby += earlier if words.next(item) is None else []  # who joined the team most recently
     return next(
         (i for i in nearby if not i.role and i.meanings.dates and not i.meanings.nouns), None
     )

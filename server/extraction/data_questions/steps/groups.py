@@ -32,7 +32,7 @@ def read_groups(words: Words, request: DataRequest) -> None:
         if item.has("by") and after is not None and _is_agent(words, item, after):
             use(item)  # bought by customers from the UK
             continue
-        if _is_spent(words, request, item, after):
+        if _is_spent(words, request, item, after) or _repeats_order(words, request, item, after):
             continue
         if after is None or _is_done(after) or _is_of_each_left(words, item, after):
             _read_of_each(words, request, item)
@@ -54,7 +54,8 @@ def _is_all(words: Words, item: Item) -> bool:
     """Whether it only says that all are meant, of which no figure is told."""
     begins = all(other.is_filler for other in words.before(item))
     figures = ("counts", "totals", "averages", "money", "units")
-    return begins and not any(other.has(*figures) for other in words.items)
+    amounts = words.language.amounts
+    return begins and not any(o.has(*figures) and o.spoken not in amounts for o in words.items)
 
 
 def _lists_each(words: Words, item: Item, after: Item) -> bool:
@@ -86,14 +87,25 @@ def _is_of_each_left(words: Words, item: Item, after: Item) -> bool:
 
 def _is_spent(words: Words, request: DataRequest, item: Item, after: Item | None) -> bool:
     """The top 5 customers by what they have spent: by the sum of it."""
-    ends = request.top or request.limit is not None
-    if after is None or not (item.has("by", "sorts") and after.has("money_done") and ends):
+    if after is None or not (item.has("by", "sorts") and after.has("money_done")):
         return False
     between = {other.first_word for other in words.items[item.place + 1 : after.place]}
     if between.isdisjoint({*words.language.which, "how"}):
         return False
     use(item, after, role="operator")
     request.order.append(Ordered(Asked("sum", "money"), descending=True))
+    return True
+
+
+def _repeats_order(words: Words, request: DataRequest, item: Item, after: Item | None) -> bool:
+    """The most popular genres, by tracks sold: what says again what popular is."""
+    verb = words.next(after) if after is not None else None
+    popular = any(isinstance(one.by, Asked) and one.by.measure == "units" for one in request.order)
+    if not (item.has("by") and popular and verb is not None and verb.meanings.done):
+        return False
+    if after is None or not (after.names_table or after.has("units")):
+        return False
+    use(item, after, verb)
     return True
 
 

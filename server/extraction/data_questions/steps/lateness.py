@@ -60,6 +60,7 @@ def read_durations(words: Words, request: DataRequest) -> None:
         return
     since, until, said = found
     use(*lead, *said, role="operator")
+    use(*(i for i in words.left() if {since, until} & {*i.meanings.dates} and not i.names_table))
     use(*(item for item in words.left() if item.spoken in words.language.takes))
     for item in words.left():
         if item.has("averages", "counts", "between", "before", "after"):

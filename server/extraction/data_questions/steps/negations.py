@@ -98,7 +98,8 @@ def _read_nobody(words: Words, request: DataRequest, item: Item) -> bool:
     links = words.model.tables[nouns[0].table].links if nouns else ()
     roles = [link for link in links if words.model.tables[link.table].people]
     verb = any(other.has("joins") for other in words.rest_of_clause(item))
-    if not (item.has("without") and verb and len(roles) == 1):
+    nobody = not words.language.nobody.isdisjoint(item.spoken.split(" "))
+    if not ((item.has("without") or nobody) and verb and len(roles) == 1):
         return False
     use(item, role="operator")
     role = Need(roles[0].table, nouns[0].table, roles[0].columns[0])

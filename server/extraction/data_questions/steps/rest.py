@@ -104,6 +104,11 @@ def _read_told(words: Words, request: DataRequest, item: Item) -> None:
         asks_thing = request.target is not None or bool(request.days or request.counted)
         if before is None or not asks_thing or not allowed:
             request.facts.append(tuple(known.done))  # that one can rent was not rented
+    elif known.dates and any(
+        one.comparison == "given" and not set(known.dates).isdisjoint(one.columns)
+        for one in request.conditions
+    ):
+        use(item)  # still waiting for a shipment
     elif known.dates:
         use(item)
         lead = words.items[max(0, item.place - _FEW_WORDS - 1) : item.place]
