@@ -30,6 +30,7 @@ _THIS: Final = {"this": 0, "current": 0} | DIRECTIONS
 _WITHIN: Final = frozenset({"of", "in"})
 _LEADS: Final = _ENGLISH.group("named_day_leads")
 _VERBS: Final = _ENGLISH.group("named_day_verbs")
+_MIDDLE: Final = 15
 _MOST_PLACE: Final = 53
 """The last week of a year."""
 
@@ -133,12 +134,25 @@ def _half(tokens: Tokens, index: int, number: int, today: date) -> PeriodRead | 
         return None
     year, at, last = _year_after(tokens, index, today)
     if year is None and last == index:
-        return None  # of what it is a half is not said
+        return _half_of_month(tokens, index, number, today)
     if number == 1:
         period, name = Period(date(at, 1, 1), date(at, 6, 30)), f"the first half of {at}"
     else:
         period, name = Period(date(at, 7, 1), date(at, 12, 31)), f"the second half of {at}"
     return PeriodRead(period, last, name, year is None)
+
+
+def _half_of_month(tokens: Tokens, index: int, number: int, today: date) -> PeriodRead | None:
+    """The first half of November, which has fifteen days; None where it is of something else."""
+    at = index + (tokens.word(index) in _WITHIN)
+    month = read_period(tokens, at, today) if tokens.word(at) in MONTHS else None
+    if month is None:
+        return None
+    start, end = month.period
+    middle = start.replace(day=_MIDDLE)
+    period = Period(start, middle) if number == 1 else Period(middle + timedelta(days=1), end)
+    name = f"the {'first' if number == 1 else 'second'} half of {month.name}"
+    return PeriodRead(period, month.last, name, month.open_year)
 
 
 def _year_after(tokens: Tokens, index: int, today: date) -> tuple[int | None, int, int]:

@@ -657,6 +657,8 @@ class DataWords(LanguagePart):
     duties: WordSet = NO_WORDS
     reorder_levels: Phrases = ()
     nows: Phrases = ()
+    holders: WordSet = NO_WORDS
+    takers: WordSet = NO_WORDS
     open_word: str = ""
     particles: WordSet = NO_WORDS
     date_words: WordSet = NO_WORDS

@@ -112,7 +112,7 @@ class Composition:
             group=tuple(dict.fromkeys(self._by)),
             order=tuple(orders),
             limit=limit,
-            ties=bool(each) or (limit == 1 and self._request.limit is None),
+            ties=bool(each) or (limit in (1, _LISTED) and self._request.limit is None),
             each=each,
         )
 

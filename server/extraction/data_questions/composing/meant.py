@@ -184,7 +184,7 @@ def _compared(choice: Choice, condition: Condition) -> Compared:
     amounts = told.kind in ("money", "number")
     if amounts and condition.comparison == "given" and choice.request.figures:
         raise Unclear("without an amount")  # sold without freight
-    if amounts and condition.comparison == "given" and value is False:
+    if amounts and not told.unit and condition.comparison == "given" and value is False:
         return Compared(column, "is", 0)  # nothing on order
     if told.kind == "date" and condition.comparison != "given":
         value = _born(choice, column, value)

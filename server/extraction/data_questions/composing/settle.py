@@ -27,6 +27,7 @@ from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, use
 from server.library.data_model import DataModel
+from server.text.stems import singular
 
 _LEAD: Final = 3
 """So many parts a question about how something is done begins with."""
@@ -446,6 +447,9 @@ def _find_target(words: Words, request: DataRequest) -> None:
         return
     asks_thing = not (request.who or request.when or request.shown or request.numbered)
     dated = next((days.columns[0] for days in request.days if days.columns), None)
+    if request.contained and (called := _called_so(words)) is not None:
+        request.target, request.plural = called, True  # anything with Dracula in the title
+        return
     if (of_column := _of_bounds(model, request)) is not None and asks_thing:
         request.target, request.plural = of_column, True
         return
@@ -479,8 +483,29 @@ def _find_target(words: Words, request: DataRequest) -> None:
         request.target, request.plural = people(model, request), not request.order
 
 
+def _called_so(words: Words) -> Need | None:
+    """What has a name that is called as is said: a title."""
+    said = next((i for i in words.items if i.has("contains", "begins", "ends") and i.role), None)
+    known = words.meanings(singular(said.last_word)) if said is not None else None
+    tables = words.model.tables
+    named = [
+        column.table
+        for column in (known.columns if known is not None else ())
+        if column.rank == 0 and (column.column,) == tuple(tables[column.table].name)
+    ]
+    return Need(named[0]) if len(named) == 1 else None
+
+
 def _of_bounds(model: DataModel, request: DataRequest) -> Need | None:
     """Anything that is longer than an hour, or costs more than 50: what has such a column."""
+    ended = [
+        one.columns[0]
+        for one in request.conditions
+        if one.comparison == "given" and one.value is False and one.columns
+    ]
+    days = bool(ended) and all(kind_of(model, column) == "date" for column in ended)
+    if days and request.named and len(ended) == len(request.conditions) and not request.facts:
+        return thing_done(model, request, facts=[ended[0].table])  # what somebody has still got
     others = request.facts or request.order or request.named or request.absent or request.also
     if others:
         return None

@@ -1,6 +1,6 @@
 """How many there are of what."""
 
-from server.extraction.data_questions.asked import Asked, DataRequest, Unclear
+from server.extraction.data_questions.asked import Asked, Condition, DataRequest, Unclear
 from server.extraction.data_questions.columns import columns_called, columns_with_unit
 from server.extraction.data_questions.composing.subjects import things_of
 from server.extraction.data_questions.items import Item
@@ -131,6 +131,8 @@ def _counted(words: Words, request: DataRequest, item: Item) -> Item | None:
         known = other.meanings
         if other.names_table or known.done or other.has("units"):
             return other
+        if known.dates and singular(other.last_word) != other.last_word:
+            return other  # how many shipments
         if words.thing_called(other) is not None:
             return other
         if _is_stock(words, other):
@@ -220,6 +222,10 @@ def _read_counted(words: Words, request: DataRequest, item: Item) -> None:
     elif known.done:
         use(item)
         request.figures.append(request.times(known.done))
+    elif known.dates and not known.columns:
+        use(item)
+        request.counted = Need(known.dates[0].table)
+        request.conditions.append(Condition(tuple(known.dates), "given", value=True))
     elif (request.distinct or _are_many(words, item)) and known.columns:
         use(item)
         columns = tuple(known.columns)

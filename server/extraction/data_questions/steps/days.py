@@ -109,6 +109,8 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             use(item)  # who bought before, but not this year
         elif item.has("exactly") and _ends_after_days(words, item):
             use(item)  # this year only
+        elif item.spoken in words.language.sellers and _is_ours(words, item):
+            use(item)  # the cheapest things we sell
         elif item.has("everything") and any(a.measure == "stock" for a in request.all_asked()):
             use(item)  # what the stuff in the warehouse is worth
         elif _is_said(words, request, item):
@@ -128,6 +130,11 @@ def _happens(words: Words, need: Need) -> bool:
     return bool(table.date) and not table.people
 
 
+def _is_ours(words: Words, item: Item) -> bool:
+    before = words.previous(item)
+    return before is not None and before.last_word in words.language.we
+
+
 def _ends_after_days(words: Words, item: Item) -> bool:
     before = words.previous(item)
     return before is not None and before.kind == "period" and not words.rest_of_clause(item)
@@ -137,7 +144,9 @@ def _read_now(words: Words, request: DataRequest) -> None:
     """What is rented right now has not come back."""
     open_ = words.meanings(words.language.open_word)
     done = {table for tables in request.facts for table in tables}
-    columns = tuple(c for c in open_.pending if c.table in done) if open_ is not None else ()
+    holds = any(item.last_word in words.language.holders for item in words.items)
+    pending = open_.pending if open_ is not None else ()
+    columns = tuple(column for column in pending if holds or column.table in done)
     told = {column for one in request.conditions for column in one.columns}
     if columns and told.isdisjoint(columns) and not (request.days or request.absent):
         request.conditions.append(Condition(columns, "given", value=False))

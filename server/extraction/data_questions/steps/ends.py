@@ -285,7 +285,10 @@ def _read_end_of(words: Words, request: DataRequest, item: Item, after: Item) ->
     known = after.meanings
     if after.has("most", "least") and not known.names_data:
         return
-    if after.has("money", "units"):
+    if after.has("money_done") and not known.names_data and words.free(after, 1) is not None:
+        use(item, after, role="operator")  # our best paying customers
+        request.order.append(Ordered(Asked("sum", "money"), descending))
+    elif after.has("money", "units"):
         use(item, after, role="operator")
         request.order.append(Ordered(Asked("sum", measure_of(after)), descending))
     elif numbers := words.numbers(after):
@@ -302,6 +305,9 @@ def _read_end_of(words: Words, request: DataRequest, item: Item, after: Item) ->
         use(item, after, role="operator")
         counted = Asked("count", rows=need_of(after), distinct=True)
         request.order.append(Ordered(counted, descending))
+        verb = words.beside(item, -1)
+        takes = verb is not None and verb.last_word in words.language.takers
+        request.sellers |= takes and any(i.has("who") for i in words.before(item))
     elif known.nouns and _is_of_size(words, item) and _earns(words, known.nouns[0].table):
         use(item, role="operator")
         request.order.append(Ordered(Asked("sum", "money"), descending))

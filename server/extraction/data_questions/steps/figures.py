@@ -27,11 +27,22 @@ def read_figures(words: Words, request: DataRequest) -> None:
                 request.figures.append(Asked("sum", "money"))
         elif _is_own_cost(words, item):
             continue  # what do we spend on freight
+        elif item.has("units") and _are_things(words, request, item):
+            use(item)
+            request.everything = True  # classical pieces that are longer than 7 minutes
         elif item.has("money", "units") and not item.meanings.nouns:
             use(item)
             asked = Asked("sum", measure_of(item))
             if asked not in request.figures:
                 request.figures.append(asked)
+
+
+def _are_things(words: Words, request: DataRequest, item: Item) -> bool:
+    """Whether pieces are the things themselves: of a kind that is named, with a bound."""
+    before = words.beside(item, -1)
+    kind = before is not None and before is words.first() and bool(before.meanings.values)
+    bounded = bool(request.conditions or request.bounds)
+    return kind and bounded and not any(other.meanings.done for other in words.items)
 
 
 def _is_own_cost(words: Words, item: Item) -> bool:

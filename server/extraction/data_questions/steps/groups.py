@@ -8,6 +8,8 @@ from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.meanings import Columns
 from server.extraction.data_questions.words import Words, measure_of, need_of, use
 
+_REACH: Final = 6
+"""So many parts after “by” that it leads to."""
 _GROUPED: Final = frozenset({"category", "text", "number", "flag", "date"})
 """What columns are for by which rows are put together."""
 
@@ -86,14 +88,19 @@ def _is_of_each_left(words: Words, item: Item, after: Item) -> bool:
 
 
 def _is_spent(words: Words, request: DataRequest, item: Item, after: Item | None) -> bool:
-    """The top 5 customers by what they have spent: by the sum of it."""
-    if after is None or not (item.has("by", "sorts") and after.has("money_done")):
+    """Customers by what they have spent, reps by how much their customers did: by the sum of it."""
+    if after is None or not item.has("by", "sorts"):
         return False
-    between = {other.first_word for other in words.items[item.place + 1 : after.place]}
-    if between.isdisjoint({*words.language.which, "how"}):
+    rest = words.rest_of_clause(item)[:_REACH]
+    verb = next((other for other in rest if other.has("money_done")), None)
+    between = rest[: rest.index(verb)] if verb is not None else []
+    asks = {*words.language.which, *words.language.how_much}
+    plain = all(i.is_filler or i.spoken in asks or i.names_table for i in between)
+    if verb is None or not plain or asks.isdisjoint(i.spoken for i in between):
         return False
-    use(item, after, role="operator")
-    request.order.append(Ordered(Asked("sum", "money"), descending=True))
+    use(item, verb, *between, role="operator")
+    request.order.append(Ordered(Asked("sum", "money"), request.direction != "asc"))
+    request.direction = request.direction or "desc"
     return True
 
 

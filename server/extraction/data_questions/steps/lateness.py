@@ -60,7 +60,10 @@ def read_durations(words: Words, request: DataRequest) -> None:
         return
     since, until, said = found
     use(*lead, *said, role="operator")
-    use(*(i for i in words.left() if {since, until} & {*i.meanings.dates} and not i.names_table))
+    days = {since[:2], until[:2]}
+    for item in words.left():
+        if not item.names_table and not days.isdisjoint(day[:2] for day in item.meanings.dates):
+            use(item)
     use(*(item for item in words.left() if item.spoken in words.language.takes))
     for item in words.left():
         if item.has("averages", "counts", "between", "before", "after"):

@@ -113,8 +113,24 @@ def _whose(words: Words) -> Need | None:
     if words.items[0].spoken not in words.language.whose:
         return None
     first = words.first()
+    if first is not None and first.meanings.nouns:
+        return _owner(words, first)
     tables = {column.table for column in first.meanings.columns} if first is not None else set()
     return Need(*tables) if len(tables) == 1 else None
+
+
+def _owner(words: Words, item: Item) -> Need | None:
+    """Whose album it is: those who do something, to whom it belongs."""
+    tables, called = words.model.tables, words.language.agents.keys()
+    owners = [
+        link.table
+        for link in tables[item.meanings.nouns[0].table].links
+        if tables[link.table].people or not called.isdisjoint(tables[link.table].called)
+    ]
+    if len(owners) != 1 or not any(i.meanings.values for i in words.after(item)):
+        return None
+    use(item)
+    return Need(owners[0])
 
 
 def _read_listed(words: Words, request: DataRequest) -> None:
@@ -126,7 +142,9 @@ def _read_listed(words: Words, request: DataRequest) -> None:
     said = words.items[first.place : item.place]
     if any(not other.meanings.values for other in said):  # in what French cities
         return
-    columns = tuple(c for c in item.meanings.columns if words.kind(c) in ("category", "text"))
+    asks = any(other.last_word in words.language.which for other in words.before(item))
+    kinds = ("category", "text") if asks else ("category",)
+    columns = tuple(c for c in item.meanings.columns if words.kind(c) in kinds)
     is_plural = singular(item.last_word) != item.last_word
     after = words.next(item)
     of_each = after is None or after.spoken in words.language.owned_by
