@@ -44,6 +44,7 @@ def _bases(word: str) -> Iterator[str]:
         elif _is_short(stem) or (stem[-1:] in _BEFORE_E and stem[-2:-1] != stem[-1:]):
             yield f"{stem}e"
         yield stem
+        yield f"{stem}e"  # agreed
     if word.endswith("ies"):
         yield f"{word[:-3]}y"
     if word.endswith("es"):

@@ -55,7 +55,8 @@ class DataQuestions:
             refused = "" if found.is_held else found.why
             return ReadQuestion(None, coverage, found.why, refused)
         first = next((item for item in found.items if not item.is_filler), None)
-        if first is not None and first.has("nots"):
+        asks = found.items[0].first_word in self._lexicon.words.verdicts  # is there anything …
+        if first is not None and first.has("nots") and not asks:
             return ReadQuestion(None, coverage, "it asks for nothing")  # don't list them
         query = found.query.model_dump(mode="json", exclude_defaults=True)
         return ReadQuestion(query, coverage)

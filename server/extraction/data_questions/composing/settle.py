@@ -68,7 +68,7 @@ def settle_target(words: Words, request: DataRequest) -> None:
     _sum_bounds(words, request)
     _name_best_sellers(words.model, request)
     _rank_payers(words.model, request)
-    _rank_by_number(request)
+    _rank_by_number(words, request)
     _cost_of_every(words, request)
     _average_rows(request)
     _tell_of_row(words.model, request)
@@ -233,8 +233,24 @@ def _average_rows(request: DataRequest) -> None:
         request.groups = [group for group in request.groups if group not in own]
 
 
-def _rank_by_number(request: DataRequest) -> None:
+def _rank_by_number(words: Words, request: DataRequest) -> None:
     """The top 5 countries that our customers live in: by how many of them do."""
+    kinds = [
+        columns
+        for columns in request.shown
+        if columns and all(words.kind(column) == "category" for column in columns)
+    ]
+    if request.top and request.target is not None and len(kinds) == len(request.shown) == 1:
+        top = next((item for item in words.items if item.has("tops")), None)
+        named = (
+            [i for i in words.after(top) if i.kind == "phrase" and not i.is_filler] if top else []
+        )
+        told = request.figures or request.order or request.having or request.facts or request.groups
+        if named and kinds[0][0] in named[0].meanings.columns and not told:
+            request.groups.append(request.shown.pop())
+            request.order.append(Ordered(Asked("count", rows=request.target), request.top_down))
+            request.target, request.top = None, False
+            return
     others = [need for need in request.also if need != request.target]
     told = request.figures or request.order or request.having or request.facts or request.groups
     if request.top and request.target is not None and len(others) == 1 and not told:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from server.extraction.data_questions.asked import EACH, Asked, DataRequest, NotHeld
 from server.extraction.data_questions.columns import all_columns
+from server.extraction.data_questions.composing.subjects import thing_done
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.meanings import Column, Columns
 from server.extraction.data_questions.words import Words, use
@@ -121,6 +122,8 @@ def _read_costs(words: Words, request: DataRequest) -> None:
         if how_much and request.facts and _is_of_each(words, item):
             use(item, *words.rest_of_clause(item))
             request.figures.append(Asked("sum", "units"))  # what they bought, and how much of each
+            if request.target is None:
+                request.target, request.plural = thing_done(words.model, request), True
         elif ordered or (costs and _follows_amount(words, item)) or (how_much and request.shown):
             use(item)
         elif how_much and (amounts := _own_amounts(words, request)):
