@@ -48,8 +48,8 @@ def _bases(word: str) -> Iterator[str]:
     if word.endswith("ies"):
         yield f"{word[:-3]}y"
     if word.endswith("es"):
+        yield word[:-2] if word[:-2].endswith(_SIBILANTS) else word[:-1]
         yield word[:-1]
-        yield word[:-2]
     if word.endswith("s") and not word.endswith("ss"):
         yield word[:-1]
     yield word

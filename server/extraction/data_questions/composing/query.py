@@ -7,8 +7,8 @@ from server.extraction.data_questions.composing.choice import Choice
 from server.extraction.data_questions.composing.composition import Composition
 from server.extraction.data_questions.composing.meant import meant_by
 from server.extraction.data_questions.composing.measures import Measures, possible_measures
+from server.extraction.data_questions.composing.rankings import order_rows
 from server.extraction.data_questions.composing.settle import (
-    order_rows,
     settle_by_values,
     settle_facts,
     settle_target,
