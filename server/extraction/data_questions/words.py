@@ -37,7 +37,9 @@ def values_of(item: Item) -> list[Value]:
     values = item.meanings.values
     values = [value for value in values if not value.part] or values
     said = phrase_of(item.said)
-    return [value for value in values if phrase_of(" ".join(value.values)) == said] or values
+    exact = [value for value in values if phrase_of(" ".join(value.values)) == said]
+    written = {value.table for value in exact}
+    return [value for value in values if value in exact or value.table not in written]
 
 
 class Words:

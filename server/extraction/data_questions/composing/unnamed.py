@@ -52,7 +52,7 @@ def find_target(words: Words, request: DataRequest) -> None:
         request.target, request.plural = thing, True
         return
     first = words.first()
-    if first is not None and first.has(*EACH) and request.groups and request.order:
+    if first is not None and first.has(*EACH, "when") and request.groups and request.order:
         return  # in which month did we sell the most
     if _thing_with_shown(model, request) or (request.facts and asks_thing):
         request.target, request.plural = thing_done(model, request), not request.order

@@ -68,7 +68,9 @@ def _read_end(words: Words, request: DataRequest, item: Item) -> None:
         done = _what_happens(words) if item.last_word in words.language.popular else None
         asked = Asked("sum", "units") if done is None else request.times((done,))
         request.order.append(Ordered(asked, descending=True))
-    elif item.is_end and not _leads_to_number(words, item, after):
+    elif item.is_end and not (
+        _leads_to_number(words, item, after) or (request.when and item.has("last", "first"))
+    ):
         use(item, role="operator")
         degrees = tuple(degree for degree in item.meanings.degrees if not degree.compares)
         request.order.append(Ordered(Ends(degrees), descending=True))

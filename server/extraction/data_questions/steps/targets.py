@@ -30,7 +30,7 @@ def read_target(words: Words, request: DataRequest) -> None:
         if item.has("who") and not item.meanings.nouns:
             request.who = True
             use(item)
-            target, plural = _agent(words), True
+            target, plural = _agent(words) or _workers(words, item), True
             is_doer = item is words.first() and _does(words, item)
             if target is None and is_doer and not request.order:
                 return  # who bought songs
@@ -160,6 +160,16 @@ def _does(words: Words, item: Item) -> bool:
     after = words.beside(item, 1)
     does = after is not None and bool(after.meanings.done or after.meanings.pending)
     return after is not None and does and not after.names_table
+
+
+def _workers(words: Words, item: Item) -> Need | None:
+    """Those who work here, where it is asked who works somewhere."""
+    verb = words.next(item)
+    if verb is None or verb.first_word not in words.language.working:
+        return None
+    staff = {*words.language.staff}
+    tables = words.model.tables.items()
+    return next((Need(name) for name, table in tables if not staff.isdisjoint(table.called)), None)
 
 
 def _agent(words: Words) -> Need | None:
