@@ -651,6 +651,7 @@ class DataWords(LanguagePart):
     payers: Phrases = ()
     persons: WordSet = NO_WORDS
     remark_starts: WordSet = NO_WORDS
+    purposes: Phrases = ()
     references: WordSet = NO_WORDS
     asking: WordSet = NO_WORDS
     reorders: WordSet = NO_WORDS

@@ -186,14 +186,18 @@ def _tell_remarks(items: Sequence[Item], text: str, lexicon: DataLexicon) -> Non
     words = lexicon.words
     for at, part in enumerate(parts if len(parts) > 1 else []):
         unknown = any(item.kind == "unknown" for item in part)
-        if part[0].first_word not in words.remark_starts or not unknown:
+        after = parts[at + 1] if at + 1 < len(parts) else []
+        asked = bool(after) and after[0].first_word in words.asking
+        purpose = asked and text[part[0].start :].lower().startswith(words.purposes)
+        if purpose and not any(item.meanings.values for item in part):
+            unknown = True  # I have to place orders: which products …
+        elif part[0].first_word not in words.remark_starts or not unknown:
             continue
         if any(item.kind not in ("phrase", "unknown") for item in part):
             continue
         named = any(item.meanings.values or item.meanings.nouns for item in part)
-        after = parts[at + 1] if at + 1 < len(parts) else []
         refers = any(item.spoken in words.references for item in after)
-        if named and not (after and refers and after[0].first_word in words.asking):
+        if named and not (purpose or (asked and refers)):
             continue
         for item in part:
             if not item.meanings.values:

@@ -54,7 +54,9 @@ def add_values(
     """Add what columns hold to the phrases that are known."""
     left = _MOST_VALUES
     by_nation = {phrase_of(name): said for name, said in nations.items()}
-    for (table, columns), rows in vocabulary.items():
+    # Lists of names come first: what a name of another column begins with may stand in them.
+    ordered = sorted(vocabulary.items(), key=lambda held: (held[0][0], held[0][1][0]) not in lists)
+    for (table, columns), rows in ordered:
         if not left:
             return
         told = model.tables[table].columns.get(columns[0])

@@ -7,6 +7,7 @@ from server.extraction.data_questions.asked import (
     EACH,
     Absent,
     Asked,
+    Condition,
     DataRequest,
     Ends,
     NotHeld,
@@ -70,6 +71,8 @@ def settle_target(words: Words, request: DataRequest) -> None:
             request.also.append(request.target)
             request.target = None
         request.groups.insert(0, request.listed)
+        if all(words.kind(column) == "text" for column in request.listed):
+            request.conditions.append(Condition(request.listed, "given", value=True))
         holders = [need for need in request.also if _holds(words.model, need, request.listed)]
         if request.each_of_them and len(holders) > 1:
             request.also = [need for need in request.also if need not in holders[1:]]

@@ -107,6 +107,7 @@ def read_leftovers(words: Words, request: DataRequest) -> None:
             use(item)  # where we get the most orders from
         elif item.has("before") and any(a.days for a in request.absent):
             use(item)  # who bought before, but not this year
+            request.facts += [absent.tables for absent in request.absent if absent.tables]
         elif item.has("exactly") and _ends_after_days(words, item):
             use(item)  # this year only
         elif item.spoken in words.language.sellers and _is_ours(words, item):

@@ -30,7 +30,7 @@ def read_target(words: Words, request: DataRequest) -> None:
         if item.has("who") and not item.meanings.nouns:
             request.who = True
             use(item)
-            target, plural = _agent(words) or _workers(words, item), True
+            target, plural = _agent(words) or _workers(words, item) or _maker(words), True
             is_doer = item is words.first() and _does(words, item)
             if target is None and is_doer and not request.order:
                 return  # who bought songs
@@ -143,7 +143,8 @@ def _read_listed(words: Words, request: DataRequest) -> None:
     if any(not other.meanings.values for other in said):  # in what French cities
         return
     asks = any(other.last_word in words.language.which for other in words.before(item))
-    kinds = ("category", "text") if asks else ("category",)
+    named = words.thing_called(item) is not None
+    kinds = ("category", "text") if asks and not named else ("category",)
     columns = tuple(c for c in item.meanings.columns if words.kind(c) in kinds)
     is_plural = singular(item.last_word) != item.last_word
     after = words.next(item)
@@ -160,6 +161,28 @@ def _does(words: Words, item: Item) -> bool:
     after = words.beside(item, 1)
     does = after is not None and bool(after.meanings.done or after.meanings.pending)
     return after is not None and does and not after.names_table
+
+
+def _maker(words: Words) -> Need | None:
+    """Those whom something is by that has a name: who is it by?"""
+    last = words.items[-1]
+    named = [value for item in words.items for value in item.meanings.values]
+    if not last.has("by") or last.role or not named:
+        return None
+    called = words.language.agents.keys()
+    found = [
+        name
+        for name, table in words.model.tables.items()
+        if not called.isdisjoint(table.called)
+        and any(
+            not any(step.startswith("<") for step in way)
+            for way in words.model.reachable[named[0].table].get(name, ())
+        )
+    ]
+    if len(found) != 1:
+        return None
+    use(last)
+    return Need(found[0])
 
 
 def _workers(words: Words, item: Item) -> Need | None:
