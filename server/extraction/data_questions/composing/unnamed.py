@@ -109,7 +109,9 @@ def _of_bounds(model: DataModel, request: DataRequest) -> Need | None:
     named = [
         table for table in tables if model.tables[table].name and not model.tables[table].people
     ]
-    bounded = all(one.comparison in ("more", "least", "less", "most") for one in request.conditions)
+    bounded = all(
+        one.comparison in ("more", "least", "less", "most", "is") for one in request.conditions
+    )
     return Need(named[0]) if bounded and len(tables) == len(named) == 1 else None
 
 

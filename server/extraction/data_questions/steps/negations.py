@@ -86,6 +86,12 @@ def _read_negation(words: Words, request: DataRequest, item: Item) -> None:
             request.facts.append(done)  # in 2025 but not in 2026
 
 
+def _role_of_listed(words: Words, item: Item, other: Item) -> Need | None:
+    """What each of those that are listed may have as something: a sales rep, of customers."""
+    before = {need.table for one in words.before(item) for need in one.meanings.nouns}
+    return next((role for role in other.meanings.roles if role.owner in before), None)
+
+
 def _is_unfinished(words: Words, item: Item) -> bool:
     """Whether a negation ends its clause, and nothing before says what is denied: but B doesn't."""
     verbs = any(other.meanings.done and not other.role for other in words.before(item))
@@ -125,14 +131,13 @@ def _read_denied(words: Words, request: DataRequest, item: Item, other: Item) ->
         else:
             use(place, role="value")  # not shipped to Germany
             request.named.append(Named(tuple(values_of(place)), negated=True))
+    elif (role := _role_of_listed(words, item, other)) is not None:
+        use(other)
+        request.also.append(role)
+        _deny_value(request, (Column(role.table, words.model.tables[role.table].key[0]),))
     elif known.nouns:
         use(other)
         request.absent.append(_absent(words, (known.nouns[0].table,), other))
-    elif known.roles and item.has("without", "nots"):
-        use(other)
-        request.also.append(known.roles[0])
-        key = words.model.tables[known.roles[0].table].key[0]
-        _deny_value(request, (Column(known.roles[0].table, key),))
     elif columns := tuple(c for c in known.columns if _may_lack(words, c)):
         use(other)
         _deny_value(request, columns)

@@ -254,6 +254,8 @@ def _is_said_already(words: Words, request: DataRequest, columns: Columns) -> bo
     stocks = set(columns_called(words.model, words.language.stocks))
     plain = {Column(c.table, c.column) for c in columns}
     asked = {Column(c.table, c.column) for some in told for c in some}
+    if any(one.measure == "stock" for one in request.all_asked()) and plain <= stocks:
+        return True
     return bool(plain & asked & stocks) and plain <= stocks
 
 

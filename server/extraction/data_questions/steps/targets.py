@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from server.extraction.data_questions.asked import DataRequest, Unclear
+from server.extraction.data_questions.composing.subjects import things_of
 from server.extraction.data_questions.items import Item
 from server.extraction.data_questions.joins import Need
 from server.extraction.data_questions.words import Words, need_of, use
@@ -19,6 +20,9 @@ def read_target(words: Words, request: DataRequest) -> None:
     if request.target is not None:
         return
     _read_listed(words, request)
+    if (thing := _kind_acquired(words)) is not None:
+        request.target, request.plural = thing, True
+        return
     if (owner := _whose(words)) is not None:
         request.target, request.plural = owner, True
         return
@@ -62,6 +66,12 @@ def read_target(words: Words, request: DataRequest) -> None:
             request.plural = plural and not (best or _is_one_of(words, item))
             return
     acquired = [item for item in words.left() if item.has("acquired")]
+    plain = not (request.listed or request.order or request.figures or request.groups or acquired)
+    if plain and words.items[0].first_word in words.language.which and not request.who:
+        request.target = _agent(words)  # which company makes it
+        request.plural = request.target is not None
+        if request.target is not None:
+            return
     if acquired and words.items[0].first_word in words.language.wheres:
         _read_source(request, acquired)  # where do we get it from
         return
@@ -161,6 +171,20 @@ def _does(words: Words, item: Item) -> bool:
     after = words.beside(item, 1)
     does = after is not None and bool(after.meanings.done or after.meanings.pending)
     return after is not None and does and not after.names_table
+
+
+def _kind_acquired(words: Words) -> Need | None:
+    """The things of a kind that we get from somebody: the seafood we buy from a supplier."""
+    first = words.first()
+    verb = words.beside(first, 1) if first is not None else None
+    if first is None or verb is None or not verb.has("acquired"):
+        return None
+    if first.meanings.nouns or not first.meanings.values:
+        return None
+    thing = things_of(words.model, first.meanings.values[0])
+    if thing is not None:
+        use(verb)
+    return thing
 
 
 def _maker(words: Words) -> Need | None:
