@@ -40,6 +40,12 @@ def find_target(words: Words, request: DataRequest) -> None:
         return
     asks_thing = not (request.who or request.when or request.shown or request.numbered)
     dated = next((days.columns[0] for days in request.days if days.columns), None)
+    is_sum = words.says(words.language.altogether) and any(
+        m.kind == "money" for m in model.measures
+    )
+    if is_sum and request.facts and request.named and asks_thing and not request.order:
+        request.figures.append(Asked("sum", "money"))  # what she sold in total
+        return
     if request.contained and (called := _called_so(words)) is not None:
         request.target, request.plural = called, True  # anything with Dracula in the title
         return
