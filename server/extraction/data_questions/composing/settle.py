@@ -181,8 +181,9 @@ def _tell_of_row(model: DataModel, request: DataRequest) -> None:
 def _keep_own_names(model: DataModel, request: DataRequest) -> None:
     """What is said of what is asked for is not denied with what was never done to it."""
     subject = request.subject
-    for absent in request.absent if subject is not None else ():
-        assert subject is not None  # noqa: S101  seen above
+    if subject is None:
+        return
+    for absent in request.absent:
         for named in own_names(model, subject, absent):
             absent.named.remove(named)
             request.named.append(named)

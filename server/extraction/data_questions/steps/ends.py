@@ -206,10 +206,10 @@ def _read_last_ones(words: Words, request: DataRequest, item: Item, after: Item)
     """Who placed the last three orders: the orders, with those who did."""
     before, first = words.free(item, -1), words.first()
     table = after.meanings.nouns[0].table
-    asks = before is not None and bool(before.meanings.done) and first is not None
-    if not (asks and request.limit is not None and words.model.tables[table].date):
+    if before is None or first is None or not before.meanings.done:
         return False
-    assert before is not None and first is not None  # noqa: S101, PT018  seen above
+    if request.limit is None or not words.model.tables[table].date:
+        return False
     if not first.has("who") or words.beside(first, 1) is not before:
         return False
     use(item, before, after, role="operator")
